@@ -135,6 +135,24 @@ def killed_in_the_middle(hosts, command, says):
     expect(not findings(report, "wrong bytes") and not findings(report, "failed transfers"), report["findings"])
 
 
+def case_interrupted(hosts):
+    """A launcher passes Ctrl-C on to every process: no host is said to have died of it."""
+    hosts.start_slurm()
+    lines = hosts.work / "lines"
+    words = ["srun", "--mpi=pmix", "--nodes=4", "--kill-on-bad-exit=0", GDR, "fabric", "--json", "--lines", str(lines),
+             "--duration", "300ms", "--no-doctor", "--proof-size", "256K"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        cluster.wait_until(lambda: "the first round", lambda: lines.is_file() and '"event":"round"' in
+                           lines.read_text(encoding="utf-8").replace(" ", ""), 30)
+        for host in hosts.nodes:
+            for process in processes_on(host, "fabric-member") + processes_on(host, "fabric"):
+                os.kill(process, signal.SIGTERM)
+        said, errors = running.communicate(timeout=60)
+    report = json.loads(said)
+    expect([host["state"] for host in report["hosts"]] == ["there"] * 4, f"{report['hosts']}{errors}")
+    expect(report["is_interrupted"] is True, "it is not said to be interrupted")
+
+
 def case_mpirun(hosts):
     done = hosts.mpirun("--enable-recovery", GDR, "fabric", "--json", *QUICK, *SHORT)
     report = json.loads(done.stdout)
@@ -238,11 +256,26 @@ def case_wrong_use(hosts):
     refused("n1", "--hosts", "n[1-2],n1")  # twice
     refused("exclude each other", "--hosts", "n[1-2]", "--local", "2")
     refused("unknown pattern 'ring'; allowed: tournament", "--local", "2", "--pattern", "ring")
-    refused("--local 1", "--local", "1")
+    refused("--local 1: it takes 2 to", "--local", "1")
+    refused("--local 0: it takes 2 to", "--local", "0")
+    refused("--ssh has no effect without --hosts", "--local", "2", "--ssh", "rsh")
+    refused("exclude each other", "--local", "2", "--port", "5")
+    refused("--proof-size 0: it takes one size", "--local", "2", "--proof-size", "0")
+    refused("a name is empty", "--local", "2", "--nics", "soft0,")
     refused("no-such-file", "--local", "2", "--topology", "no-such-file")
+    pager_that_is_left(hosts.work / "run.json")
     addresses_that_are_loopback(hosts)
     two_versions(hosts)
     host_without_nic(hosts)
+
+
+def pager_that_is_left(document):
+    """Who reads no more of the report has its files."""
+    with subprocess.Popen([GDR, "fabric", "--local", "2", *QUICK, *SHORT, "--report", str(document)],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:
+        running.stdout.close()
+        running.wait(timeout=60)
+    expect(json.loads(document.read_text(encoding="utf-8"))["hosts"], "no document")
 
 
 def left_out(report, name):
@@ -299,7 +332,8 @@ def case_sixteen(hosts):
 
 
 def main():
-    needs = {"srun": cluster.SLURM, "killed": cluster.SLURM, "rails": cluster.SLURM, "sixteen": cluster.SLURM, "mpirun": ("mpirun.openmpi",), "slow_host": ("tc",)}
+    slurm = ("srun", "killed", "interrupted", "rails", "sixteen")
+    needs = {**dict.fromkeys(slurm, cluster.SLURM), "mpirun": ("mpirun.openmpi",), "slow_host": ("tc",)}
     cluster.enter(*needs.get(CASE, ()))
     with cluster.Cluster(16 if CASE == "sixteen" else 4) as hosts:
         globals()[f"case_{CASE}"](hosts)

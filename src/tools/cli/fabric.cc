@@ -59,7 +59,12 @@ std::uint32_t read_milliseconds(const char* option, const std::string& text, std
 
 std::uint64_t read_one_size(const char* option, const std::string& text) {
   constexpr std::uint64_t kMost = 1 << 30;
-  const std::vector<std::uint64_t> sizes = read_sizes(text);
+  std::vector<std::uint64_t> sizes;
+  try {
+    sizes = read_sizes(text);
+  } catch (const CLI::ValidationError&) {
+    // Its line names sizes of another option.
+  }
   if (sizes.size() != 1 || sizes[0] == 0 || sizes[0] > kMost) {
     throw CLI::ValidationError(
         fmt::format("{} {}: it takes one size from 1 to 1G, as in {} 4M", option, text, option));
@@ -73,6 +78,12 @@ void read_settings(Values& values, fabric::Settings& settings) {
   }
   settings.seed = random_u64();
   settings.nics = read_names(values.nics);
+  for (const std::string& nic : settings.nics) {
+    if (nic.empty()) {
+      throw CLI::ValidationError(
+          fmt::format("--nics {}: a name is empty; as in --nics mlx5_0,mlx5_1:2", values.nics));
+    }
+  }
   if (!values.memory.empty() && values.memory != "host" && values.memory != "gpu") {
     throw CLI::ValidationError(
         fmt::format("unknown memory '{}'; allowed: gpu, host", values.memory));
@@ -132,15 +143,35 @@ void read_plan(Values& values, fabric::PlanOptions& plan) {
   read_topology(values.topology, plan.topology);
 }
 
-// Every value is judged here, so that wrong use costs nothing but its one line.
-void read_values(Values& values) {
-  FabricOptions& options = values.fabric;
-  if (options.local != 0 && !options.hosts.empty()) {
+// How the processes are started: each option that would have no effect there is refused.
+void check_start(const CLI::App& fabric, const FabricOptions& options) {
+  constexpr std::uint32_t kMostLocal = 1'024;
+  const auto is_given = [&](const char* option) { return fabric.count(option) != 0; };
+  if (is_given("--local") && is_given("--hosts")) {
     refuse_together("--local", "--hosts", "give one of them");
   }
-  if (options.local == 1) {
-    throw CLI::ValidationError("--local 1: it takes two processes or more, as in --local 4");
+  if (is_given("--local") && (options.local < 2 || options.local > kMostLocal)) {
+    throw CLI::ValidationError(fmt::format(
+        "--local {}: it takes 2 to {} processes, as in --local 4", options.local, kMostLocal));
   }
+  for (const char* option : {"--ssh", "--program"}) {
+    if (!is_given(option) || is_given("--hosts")) continue;
+    throw CLI::ValidationError(
+        fmt::format("{} has no effect without --hosts; type: --hosts n[01-16]", option));
+  }
+  for (const char* option : {"--port", "--secret"}) {
+    for (const char* start : {"--local", "--hosts"}) {
+      if (is_given(option) && is_given(start)) {
+        refuse_together(option, start, "without a launcher no member comes over a port");
+      }
+    }
+  }
+}
+
+// Every value is judged here, so that wrong use costs nothing but its one line.
+void read_values(const CLI::App& fabric, Values& values) {
+  FabricOptions& options = values.fabric;
+  check_start(fabric, options);
   fabric::CollectorOptions& collector = options.run.collector;
   read_settings(values, collector.settings);
   read_plan(values, options.run.plan);
@@ -251,7 +282,7 @@ void add_fabric(CLI::App& program, Action& chosen) {
   add_fabric_compare(*fabric, chosen);
   fabric->callback([values, fabric, &chosen] {
     if (!fabric->get_subcommands().empty()) return;
-    read_values(*values);
+    read_values(*fabric, *values);
     chosen = [values] { return run_fabric(values->fabric); };
   });
   add_fabric_processes(program, chosen);

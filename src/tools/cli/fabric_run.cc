@@ -107,11 +107,12 @@ int collect(FabricOptions& options, fabric::Hub& hub, Shown& shown) {
       fabric::run(options.run, hub, shown.listener(), watch_interruption());
   const Result<void> kept = shown.end();
   if (!report) return failed(report.error());
+  // First, because a pager that is left ends this program while it prints.
+  const Result<void> written =
+      options.report.write([&](std::string_view ending) { return in_form(ending, *report); });
   const std::string text = options.json ? fabric::to_json(*report, provenance())
                                         : fabric::to_text(*report, text::Style::of(stdout));
   if (!print_document(text)) return failed({EIO, "cannot write to standard output"});
-  const Result<void> written =
-      options.report.write([&](std::string_view ending) { return in_form(ending, *report); });
   if (!written) return failed({EIO, written.error().message});
   if (!kept) return failed({EIO, "--lines: " + kept.error().message});
   return fabric::exit_status(*report);
@@ -206,6 +207,11 @@ int collect_from_job(FabricOptions& options, fabric::Rendezvous& rendezvous) {
   return status;
 }
 
+// A launcher passes Ctrl-C and SIGTERM on to every process of a run. A member that ended at once
+// would stand in the report as one that died; the collector ends it. The second signal does so,
+// too.
+void leave_interruption_to_collector() { (void)watch_interruption(); }
+
 // Any other rank. Its status is 0 once there is a collector, which names the host of a rank that
 // fails: mpirun would end the whole job for another status of one rank.
 int take_part(const FabricOptions& options, fabric::Rendezvous& rendezvous) {
@@ -221,6 +227,7 @@ int take_part(const FabricOptions& options, fabric::Rendezvous& rendezvous) {
     return kFailed;
   }
   Result<UniqueFd> socket = fabric::reach(*invitation, deadline);
+  leave_interruption_to_collector();
   fabric::MemberOptions member;
   member.rank = rendezvous.job().rank;
   member.token = invitation->token;
@@ -250,6 +257,7 @@ int run_under_launcher(FabricOptions& options) {
 
 // `gdr fabric` starts this on each host of --hosts, and N times with --local.
 int serve_as_member(std::uint32_t rank) {
+  leave_interruption_to_collector();
   Result<UniqueFd> socket = fabric::take_member_socket();
   if (!socket) {
     say("gdr fabric-member: gdr fabric starts it, on the hosts of a run");

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "base/printable.h"
 #include "fabric/collector/examinations.h"
+#include "fabric/collector/said.h"
 #include "fabric/judge/judge.h"
 
 namespace gdr::fabric {
@@ -57,8 +57,12 @@ Error Collector::nonsense(MemberId member, const Error& error) const {
 }
 
 void Collector::handle_join(MemberId member, const Join& join, Nanoseconds time) {
-  if (stage_ == Stage::kFinished || roster_.state(member) == Roster::State::kGone) return;
-  if (stage_ != Stage::kGathering) return;  // too late: it is a host that never came
+  if (stage_ == Stage::kFinished) return;
+  if (stage_ != Stage::kGathering || roster_.state(member) == Roster::State::kGone) {
+    // It would wait in vain until the run is over.
+    return send(member,
+                Failure{ETIMEDOUT, "the run goes on without this host; the report says why"}, true);
+  }
   const Result<Begin> begin = roster_.join(member, join, options_.settings);
   const HostIndex host = roster_.host_of(member);
   if (!begin) {
@@ -72,13 +76,13 @@ void Collector::handle_join(MemberId member, const Join& join, Nanoseconds time)
 
 void Collector::handle_refusal(MemberId member, HostState state, const std::string& reason,
                                Nanoseconds time) {
-  lose(roster_.host_of(member), state, printable(reason));
+  lose(roster_.host_of(member), state, said(reason));
   go_on(time);
 }
 
 void Collector::handle_loss(MemberId member, const std::string& reason, Nanoseconds time) {
   if (stage_ == Stage::kFinished || roster_.state(member) == Roster::State::kGone) return;
-  lose(roster_.host_of(member), HostState::kDied, printable(reason));
+  lose(roster_.host_of(member), HostState::kDied, said(reason));
   go_on(time);
 }
 
@@ -107,7 +111,7 @@ void Collector::handle_message(MemberId member, const process::Received& receive
   if (received.kind == Talk::number_of<Failure>()) {
     const Result<Failure> failure = process::decode<Failure>(received.bytes);
     lose(roster_.host_of(member), HostState::kDied,
-         failure ? printable(failure->text) : nonsense(member, failure.error()).message);
+         failure ? said(failure->text) : nonsense(member, failure.error()).message);
   } else if (received.kind == Talk::number_of<Ready>() ||
              received.kind == Talk::number_of<Unable>()) {
     take_ready(member, received);
@@ -127,7 +131,7 @@ void Collector::take_ready(MemberId member, const process::Received& received) {
   if (received.kind == Talk::number_of<Unable>()) {
     const Result<Unable> unable = process::decode<Unable>(received.bytes);
     return lose(host, HostState::kLeftOut,
-                unable ? printable(unable->reason) : nonsense(member, unable.error()).message);
+                unable ? said(unable->reason) : nonsense(member, unable.error()).message);
   }
   const Result<Ready> ready = process::decode<Ready>(received.bytes);
   const Result<void> taken =
@@ -135,7 +139,7 @@ void Collector::take_ready(MemberId member, const process::Received& received) {
   if (taken) {
     for (const std::string& note : ready->notes) {
       if (report_.notes.size() == kMostNotes) break;
-      report_.notes.push_back(report_.hosts[host].name + ": " + printable(note));
+      report_.notes.push_back(report_.hosts[host].name + ": " + said(note));
     }
   }
   if (!taken) {
@@ -168,12 +172,13 @@ void Collector::take_step(MemberId member, const process::Received& received) {
 
 void Collector::take_examined(MemberId member, const process::Received& received) {
   const HostIndex host = roster_.host_of(member);
-  const Result<Examined> examined = process::decode<Examined>(received.bytes);
+  Result<Examined> examined = process::decode<Examined>(received.bytes);
   if (!examined || stage_ != Stage::kExamining || !waiting_.erase(member)) {
     lose(host, HostState::kDied,
          nonsense(member, {EPROTO, "it answers what it was not asked"}).message);
     return;
   }
+  tidy(&*examined, report_.hosts[host].rails.size());
   add_examination(&report_, host, *examined);
 }
 

@@ -29,6 +29,11 @@ void Plan::begin(Report& report) {
   ScheduleOptions schedule;
   schedule.hosts = static_cast<std::uint32_t>(there_.size());
   schedule.leaves = leaves_of(report, there_);
+  if (options_.pattern == Pattern::kByLeaf && schedule.leaves.empty()) {
+    report.notes.push_back(
+        "--pattern by-leaf: no leaves are known, so all hosts met as if under one; name the leaves "
+        "with --topology FILE");
+  }
   schedule.rails = static_cast<std::uint16_t>(std::max<std::size_t>(report.rails.size(), 1));
   schedule.most_rounds =
       options_.rounds.value_or(there_.size() > kMostHostsInFull ? kSampledRounds : 0);

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
-#include "base/printable.h"
+#include "fabric/collector/said.h"
 #include "text/format.h"
 
 namespace gdr::fabric {
@@ -24,6 +25,21 @@ std::string kind_of(const Host& host) {
   return kind;
 }
 
+// It stands in commands that the report offers: characters that a shell would take for more than a
+// name are replaced.
+std::string host_name(const std::string& given) {
+  std::string name = said(given, kMostName);
+  for (char& character : name) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(character)) != 0 ||
+                          std::string_view("-._:").find(character) != std::string_view::npos;
+    if (!is_plain) character = '?';
+  }
+  return name;
+}
+
+// Neither NaN nor infinite, nor what no link has.
+bool is_speed(double bits_per_second) { return bits_per_second >= 0 && bits_per_second < 1e15; }
+
 std::string rail_name(const Rail& rail) {
   return rail.gpu.empty() ? rail.nic : rail.nic + " with " + rail.gpu;
 }
@@ -42,7 +58,7 @@ Roster::Roster(const std::vector<ExpectedMember>& expected, bool processes_as_ho
         nodes.try_emplace(processes_as_hosts ? id : one.node, static_cast<HostIndex>(hosts.size()));
     if (is_new) {
       Host host;
-      host.name = printable(one.host);
+      host.name = said(one.host, kMostName);
       if (processes_as_hosts && of_name[one.host] > 1) {
         host.name += fmt::format("/{}", named[one.host]++);
       }
@@ -65,7 +81,7 @@ Result<Begin> Roster::join(MemberId id, const Join& join, const Settings& settin
     return Error{EEXIST, fmt::format("a second process says that it is rank {}", id)};
   }
   member.state = State::kOpening;
-  if (!named_by_launcher_[member.host]) host.name = printable(join.host);
+  if (!named_by_launcher_[member.host]) host.name = host_name(join.host);
   if (!processes_as_hosts_) {
     const auto [machine, new_machine] = machines_.try_emplace(join.machine, member.host);
     if (!new_machine && machine->second != member.host) {
@@ -113,9 +129,15 @@ Result<void> Roster::make_ready(MemberId id, const Ready& ready) {
     if (!shown.nic.empty()) {
       return Error{EPROTO, fmt::format("two of its processes have rail {}", rail.rail)};
     }
-    shown = {printable(rail.nic),  printable(rail.gpu),       rail.software_nic,
-             rail.software_gpu,    rail.link_bits_per_second, printable(rail.gid),
-             printable(rail.leaf), printable(rail.leaf_port)};
+    shown.nic = said(rail.nic, kMostName);
+    shown.gpu = said(rail.gpu, kMostName);
+    shown.software_nic = rail.software_nic;
+    shown.software_gpu = rail.software_gpu;
+    shown.link_bits_per_second =
+        is_speed(rail.link_bits_per_second) ? rail.link_bits_per_second : 0;
+    shown.gid = said(rail.gid, kMostName);
+    shown.leaf = said(rail.leaf, kMostName);
+    shown.leaf_port = said(rail.leaf_port, kMostName);
     known[rail.rail] = {id, rail.address};
   }
   member.state = State::kReady;

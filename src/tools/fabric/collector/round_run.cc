@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/printable.h"
+#include "fabric/collector/said.h"
 
 namespace gdr::fabric {
 namespace {
@@ -115,9 +115,10 @@ void RoundRun::note_failure(std::size_t way, std::string why) {
 
 void RoundRun::take_sent(std::size_t way, Phase phase, const RailResult& result) {
   if (result.code != 0) {
-    return note_failure(way, fmt::format("{}: {}", step_text(phase), printable(result.problem)));
+    return note_failure(way, fmt::format("{}: {}", step_text(phase), said(result.problem)));
   }
-  if (!std::isfinite(result.value) || result.value < 0) return;
+  // No speed and no latency is as large as that; a larger one does not fit into a float.
+  if (!std::isfinite(result.value) || result.value < 0 || result.value > 1e18) return;
   if (phase == Phase::kLatency) ways_[way].latency = static_cast<float>(result.value);
   if (phase == Phase::kBandwidth) ways_[way].bytes_per_second = static_cast<float>(result.value);
 }
@@ -125,7 +126,7 @@ void RoundRun::take_sent(std::size_t way, Phase phase, const RailResult& result)
 void RoundRun::take_received(std::size_t way, const RailResult& result) {
   using Kind = participants::Damage::Kind;
   if (result.received_code != 0) {
-    return note_failure(way, "proof: " + printable(result.received_problem));
+    return note_failure(way, "proof: " + said(result.received_problem));
   }
   ways_[way].was_examined = true;
   if (result.damage.kind != Kind::kIntact) {
@@ -160,7 +161,7 @@ Result<void> RoundRun::take(HostIndex host, const StepDone& done) {
     if (done.phase == Phase::kProve) take_received(way, result);
     // A receiver that could not connect: its sender cannot know why.
     if (done.phase == Phase::kConnect && result.received_code != 0) {
-      note_failure(way, "connecting: " + printable(result.received_problem));
+      note_failure(way, "connecting: " + said(result.received_problem));
     }
   }
   return {};

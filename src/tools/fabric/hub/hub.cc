@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/printable.h"
+#include "fabric/collector/said.h"
 
 namespace gdr::fabric {
 namespace {
@@ -21,17 +21,21 @@ constexpr std::size_t kLargestGreeting = 4 << 10;
 constexpr std::size_t kLargestWord = 256 << 10;
 constexpr Nanoseconds kGreetingLimit = 20 * kSecond;
 constexpr Nanoseconds kFarewell = 2 * kSecond;
+constexpr Nanoseconds kToEnd = 5 * kSecond;            // for a peer that was told to end
+constexpr Nanoseconds kPause = 100 * kMillisecond;     // without a descriptor for one more
 constexpr Nanoseconds kLook = 200 * kMillisecond;      // between two looks at an interruption
 constexpr Nanoseconds kShortLook = 10 * kMillisecond;  // while members are coming
-constexpr std::size_t kMostStrangers = 4096;  // connections that have not said who they are
+// Connections that have not said who they are, or were told to end.
+constexpr std::size_t kMostStrangers = 4096;
 constexpr int kBacklog = 4096;
+constexpr int kMostAccepted = 256;  // before those who are there are heard again
 constexpr std::size_t kPiece = 64 << 10;
 
 // A Join as far as every version has it.
 struct Preface {
   std::uint32_t magic = 0, protocol = 0;
   std::string version;
-  std::uint32_t rank = 0;
+  std::uint32_t rank = UINT32_MAX;  // of nobody, where the message ends before it
   GDR_FIELDS(magic, protocol, version, rank)
 };
 
@@ -115,7 +119,6 @@ Result<Hub::Peer*> Hub::take_in(UniqueFd socket) {
   auto peer = std::make_unique<Peer>();
   peer->arriving.set_most(kLargestGreeting);
   peer->nonce = random_nonce();
-  peer->since = now();
   epoll_event event{};
   event.events = EPOLLIN | EPOLLRDHUP;
   event.data.fd = socket.get();
@@ -125,6 +128,7 @@ Result<Hub::Peer*> Hub::take_in(UniqueFd socket) {
   const int number = socket.get();
   peer->fd = std::move(socket);
   Peer* const added = (peers_[number] = std::move(peer)).get();
+  bound(*added, now() + kGreetingLimit);
   Welcome welcome;
   welcome.version = options_.version;
   welcome.nonce = added->nonce;
@@ -137,18 +141,38 @@ Result<void> Hub::add(MemberId member, UniqueFd socket) {
   if (!peer) return peer.error();
   (*peer)->member = member;
   (*peer)->is_own = true;
+  bound(**peer, kNever);
   if (of_member_.size() <= member) of_member_.resize(member + 1u);
   of_member_[member] = *peer;
   return {};
 }
 
+void Hub::bound(Peer& peer, Nanoseconds deadline) {
+  bounded_.erase({peer.deadline, &peer});
+  peer.deadline = deadline;
+  if (deadline != kNever) bounded_.insert({deadline, &peer});
+}
+
+void Hub::watch_listening(bool is_watched) {
+  epoll_event event{};
+  event.events = is_watched ? std::uint32_t{EPOLLIN} : 0;
+  event.data.fd = listening_.get();
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listening_.get(), &event);
+  listens_again_ = is_watched ? std::nullopt : std::optional(now() + kPause);
+}
+
+// A member says who it is at once, so whoever has been silent longest makes room for one more.
 void Hub::accept_all() {
-  for (;;) {
+  for (int i = 0; i < kMostAccepted; ++i) {
     UniqueFd fd(accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+      // It stays ready meanwhile, and would be looked at again and again.
+      if (bounded_.empty()) return watch_listening(false);
+      drop(*bounded_.begin()->second, nullptr, "");
+      continue;
+    }
     if (!fd) return;
-    const auto strangers = std::ranges::count_if(
-        peers_, [](const auto& entry) { return !entry.second->member.has_value(); });
-    if (static_cast<std::size_t>(strangers) >= kMostStrangers) continue;
+    if (bounded_.size() >= kMostStrangers) drop(*bounded_.begin()->second, nullptr, "");
     keep_alive(fd.get());
     (void)take_in(std::move(fd));  // who cannot be watched is not let in
   }
@@ -160,12 +184,23 @@ void Hub::say(Peer& peer, std::uint8_t kind, const Bytes& bytes) {
   flush(peer);
 }
 
+void Hub::say_last(Peer& peer, std::uint8_t kind, const Bytes& bytes) {
+  peer.ends = true;
+  bound(peer, std::min(peer.deadline, now() + kToEnd));
+  say(peer, kind, bytes);
+}
+
 void Hub::flush(Peer& peer) {
   while (peer.left < peer.leaving.size()) {
     const ssize_t sent = send(peer.fd.get(), peer.leaving.data() + peer.left,
                               peer.leaving.size() - peer.left, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) break;  // full; or ended, which the next read tells
+    if (sent < 0 && errno == EAGAIN) break;  // full
+    if (sent < 0) {
+      // Nobody takes it any more. The next read tells that it has ended, or its answer never comes.
+      peer.left = peer.leaving.size();
+      break;
+    }
     peer.left += static_cast<std::size_t>(sent);
   }
   const bool is_empty = peer.left == peer.leaving.size();
@@ -183,8 +218,7 @@ void Hub::flush(Peer& peer) {
 }
 
 void Hub::refuse(Peer& peer, const std::string& why) {
-  peer.ends = true;
-  say(peer, Talk::number_of<Failure>(), process::encode(Failure{EACCES, why}));
+  say_last(peer, Talk::number_of<Failure>(), process::encode(Failure{EACCES, why}));
 }
 
 void Hub::greet(Peer& peer, const process::Received& received, Collector& collector) {
@@ -196,25 +230,25 @@ void Hub::greet(Peer& peer, const process::Received& received, Collector& collec
   }
   const MemberId rank = peer.is_own ? *peer.member : preface.rank;
   if (rank >= members_) return refuse(peer, fmt::format("rank {} is not of this run", rank));
-  const bool is_same = preface.protocol == kProtocol && preface.version == options_.version;
+  if (of_member_[rank] != nullptr && of_member_[rank] != &peer) {
+    return refuse(peer, fmt::format("rank {} has joined already", rank));
+  }
   const Result<Join> join = process::decode<Join>(received.bytes);
   // Whoever does not know the token must not be able to have a host left out.
   const bool is_known =
       peer.is_own || token_.empty() || (join && is_right(join->proof, token_, peer.nonce, rank));
-  if (is_known && !is_same) {
+  if (preface.protocol != kProtocol || preface.version != options_.version) {
     const std::string why = fmt::format(
         "it runs gdrkit {}, and the collector {}: install the same "
         "version",
-        printable(preface.version), options_.version);
-    collector.handle_refusal(rank, HostState::kLeftOut, why, now());
+        said(preface.version, kMostName), options_.version);
+    if (is_known) collector.handle_refusal(rank, HostState::kLeftOut, why, now());
     return refuse(peer, why);
   }
   if (!join || !is_known) return refuse(peer, "the token of the run is another one");
-  if (of_member_[rank] != nullptr && of_member_[rank] != &peer) {
-    return refuse(peer, fmt::format("rank {} has joined already", rank));
-  }
   peer.member = rank;
   peer.has_joined = true;
+  bound(peer, kNever);
   peer.arriving.set_most(kLargestWord);
   of_member_[rank] = &peer;
   collector.handle_join(rank, *join, now());
@@ -226,21 +260,20 @@ void Hub::take(Peer& peer, const process::Received& received, Collector& collect
   collector.handle_message(*peer.member, received, now());
 }
 
+// What is not read now is told of again, so nobody who sends without a pause holds up the others.
 void Hub::read(Peer& peer, Collector& collector) {
   std::array<std::byte, kPiece> piece;
+  const ssize_t got = recv(peer.fd.get(), piece.data(),
+                           peer.has_joined ? piece.size() : kLargestGreeting, MSG_DONTWAIT);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+  if (got <= 0) return drop(peer, &collector, "its process has ended, or its host");
+  if (peer.ends) return;  // nothing that it says counts any more
+  peer.arriving.add(std::span(piece).first(static_cast<std::size_t>(got)));
   for (;;) {
-    const ssize_t got = recv(peer.fd.get(), piece.data(), piece.size(), MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) return;
-    if (got <= 0) return drop(peer, &collector, "its process has ended, or its host");
-    peer.arriving.add(std::span(piece).first(static_cast<std::size_t>(got)));
-    for (;;) {
-      Result<std::optional<process::Received>> message = peer.arriving.next();
-      if (!message) return drop(peer, &collector, "it sent what is no message of gdr fabric");
-      if (!*message) break;
-      take(peer, **message, collector);
-    }
-    if (static_cast<std::size_t>(got) < piece.size()) return;
+    Result<std::optional<process::Received>> message = peer.arriving.next();
+    if (!message) return drop(peer, &collector, "it sent what is no message of gdr fabric");
+    if (!*message) return;
+    take(peer, **message, collector);
   }
 }
 
@@ -249,6 +282,7 @@ void Hub::drop(Peer& peer, Collector* collector, const std::string& why) {
   const bool tells = member && !peer.ends && (peer.has_joined || peer.is_own);
   const bool has_joined = peer.has_joined;
   if (member && of_member_[*member] == &peer) of_member_[*member] = nullptr;
+  bound(peer, kNever);
   peers_.erase(peer.fd.get());  // closes it, which takes it out of epoll
   if (!tells || collector == nullptr) return;
   std::string reason = options_.why_lost ? options_.why_lost(*member) : "";
@@ -261,18 +295,16 @@ void Hub::send_all(Collector& collector) {
   while (const std::optional<Outgoing> out = collector.poll_transmit()) {
     Peer* const peer = of_member_[out->member];
     if (peer == nullptr || peer->ends) continue;
-    peer->ends = out->is_last;
-    say(*peer, out->kind, out->bytes);
+    out->is_last ? say_last(*peer, out->kind, out->bytes) : say(*peer, out->kind, out->bytes);
   }
 }
 
-void Hub::drop_strangers() {
+void Hub::drop_late() {
   const Nanoseconds time = now();
-  std::vector<Peer*> late;
-  for (const auto& [number, peer] : peers_) {
-    if (!peer->member && time > peer->since + kGreetingLimit) late.push_back(peer.get());
+  while (!bounded_.empty() && bounded_.begin()->first <= time) {
+    drop(*bounded_.begin()->second, nullptr, "");
   }
-  for (Peer* const peer : late) drop(*peer, nullptr, "");
+  if (listens_again_ && time >= *listens_again_) watch_listening(true);
 }
 
 bool Hub::has_more_to_say() const {
@@ -312,7 +344,7 @@ void Hub::serve(Collector& collector, std::size_t members, const std::atomic<boo
       if ((event.events & EPOLLOUT) != 0) flush(*peer->second);
       if ((event.events & ~std::uint32_t{EPOLLOUT}) != 0) read(*peer->second, collector);
     }
-    drop_strangers();
+    drop_late();
   }
 }
 

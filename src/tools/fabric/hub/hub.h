@@ -16,7 +16,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -60,29 +62,35 @@ class Hub {
     bool ends = false;       // once `leaving` is empty
     bool wants_out = false;  // epoll waits for room
     Nonce nonce{};
-    Nanoseconds since = 0;
+    Nanoseconds deadline = kNever;  // when it is dropped: a stranger, or one that was told to end
   };
+  static constexpr Nanoseconds kNever = UINT64_MAX;
 
   explicit Hub(HubOptions options) : options_(std::move(options)) {}
   Result<Peer*> take_in(UniqueFd socket);
   void accept_all();
+  void watch_listening(bool is_watched);
+  void bound(Peer& peer, Nanoseconds deadline);
   void read(Peer& peer, Collector& collector);
   void take(Peer& peer, const process::Received& received, Collector& collector);
   // Those of another version, or without the token, are told why.
   void greet(Peer& peer, const process::Received& received, Collector& collector);
   void refuse(Peer& peer, const std::string& why);
   void say(Peer& peer, std::uint8_t kind, const Bytes& bytes);
+  void say_last(Peer& peer, std::uint8_t kind, const Bytes& bytes);
   void flush(Peer& peer);
   void send_all(Collector& collector);
-  void drop_strangers();
+  void drop_late();
   void drop(Peer& peer, Collector* collector, const std::string& why);
   bool has_more_to_say() const;
 
   const HubOptions options_;
   std::string token_;
   UniqueFd epoll_, listening_;
-  std::map<int, std::unique_ptr<Peer>> peers_;  // by descriptor
-  std::vector<Peer*> of_member_;                // null: not connected
+  std::map<int, std::unique_ptr<Peer>> peers_;       // by descriptor
+  std::vector<Peer*> of_member_;                     // null: not connected
+  std::set<std::pair<Nanoseconds, Peer*>> bounded_;  // by deadline
+  std::optional<Nanoseconds> listens_again_;         // nothing: it listens
   std::size_t members_ = 0;
 };
 

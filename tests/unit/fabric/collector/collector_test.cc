@@ -282,6 +282,35 @@ TEST(FabricCollector, SuspectIsAskedForItsDoctorsFinding) {
             "mlx5_0: symbol_error rose by 12 during the run.");
 }
 
+TEST(FabricCollector, WhatAMemberSaysIsKeptNoLongerThanItIsWorth) {
+  FakeRun run({"", "b"}, {pairs(0, kBoth)});
+  Finding finding;
+  finding.hosts = {1};
+  run.campaign.findings = {finding};
+  run.examined.doctor = std::string(100'000, 'd');
+  run.examined.counters.assign(5'000, {0, std::string(20, 'c'), 1});
+  run.examined.counters.push_back({999, "of a rail that it has not", 1});
+  run.on_answer = [](MemberId member, Phase phase, RailResult& result) {
+    if (phase == Phase::kLatency && member == 1) result.value = 1e300;
+    if (phase != Phase::kProve || member != 0) return;
+    result.code = EIO;
+    result.problem = std::string(499, 'x') + "\xc3\xa9 and so on";  // cut before an e with accent
+  };
+  run.start();
+  Join join = run.join_of(0);
+  join.host = "a;reboot" + std::string(1'000, 'a');
+  run.collector->handle_join(0, join, run.time);
+  run.join(1);
+  run.exchange();
+  EXPECT_TRUE(run.report.hosts[0].name.starts_with("a?reboot"));
+  EXPECT_LT(run.report.hosts[0].name.size(), 110u);
+  ASSERT_EQ(run.report.incidents.size(), 1u);
+  EXPECT_EQ(run.report.incidents[0].text, "proof: " + std::string(499, 'x') + "…");
+  EXPECT_LT(run.report.findings[0].doctor.size(), 510u);
+  EXPECT_EQ(run.report.findings[0].evidence.size(), 1'000u);
+  for (const Measurement& one : run.report.measurements) EXPECT_LT(one.latency, 1e18f);
+}
+
 TEST(FabricCollector, HostileMemberCostsItsOwnHostOnly) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     FakeRun run({"a", "b", "c"}, {pairs(0, kBoth), pairs(1, {{0, 2}, {2, 0}})});
