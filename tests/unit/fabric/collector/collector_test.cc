@@ -264,6 +264,22 @@ TEST(FabricCollector, InterruptionKeepsRoundsThatAreDoneAndEndsTheMembers) {
   EXPECT_EQ(exit_status(run.report), 3);
 }
 
+TEST(FabricCollector, WhatComesAfterTheEndChangesNothing) {
+  FakeRun run({"a", "b"}, {pairs(0, kBoth)});
+  run.silent = {0, 1};
+  run.start();
+  run.join(0);
+  run.collector->interrupt(run.time);
+  ASSERT_TRUE(run.collector->has_finished());
+  run.exchange();
+  run.collector->handle_refusal(1, HostState::kNeverCame, "ssh: no route", run.time);
+  run.collector->handle_loss(0, "killed", run.time);
+  run.join(1);
+  EXPECT_EQ(run.report.hosts[0].state, HostState::kThere);
+  EXPECT_EQ(run.report.hosts[1].state, HostState::kThere);
+  EXPECT_FALSE(run.collector->poll_transmit());
+}
+
 TEST(FabricCollector, SuspectIsAskedForItsDoctorsFinding) {
   FakeRun run({"a", "b"}, {pairs(0, kBoth)});
   Finding finding;
