@@ -2,6 +2,7 @@
 """fabric.py GDR CASE: gdr fabric on hosts of namespaces (support/cluster.py), by packets of the software NIC, with
 software GPUs: all pairs proved; and a host that is slow, damages bytes, dies, hangs, never starts: each named as what it
 is, the others' results kept."""
+import contextlib
 import json
 import os
 import pathlib
@@ -144,8 +145,10 @@ def case_interrupted(hosts):
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         cluster.wait_until(lambda: "the first round", lambda: lines.is_file() and '"event":"round"' in
                            lines.read_text(encoding="utf-8").replace(" ", ""), 30)
-        for host in hosts.nodes:
-            for process in processes_on(host, "fabric-member") + processes_on(host, "fabric"):
+        all_of_them = [process for host in hosts.nodes
+                       for process in processes_on(host, "fabric-member") + processes_on(host, "fabric")]
+        for process in all_of_them:
+            with contextlib.suppress(ProcessLookupError):  # the collector has ended it already
                 os.kill(process, signal.SIGTERM)
         said, errors = running.communicate(timeout=60)
     report = json.loads(said)

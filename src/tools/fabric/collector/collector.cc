@@ -76,6 +76,7 @@ void Collector::handle_join(MemberId member, const Join& join, Nanoseconds time)
 
 void Collector::handle_refusal(MemberId member, HostState state, const std::string& reason,
                                Nanoseconds time) {
+  if (stage_ == Stage::kFinished) return;
   lose(roster_.host_of(member), state, said(reason));
   go_on(time);
 }

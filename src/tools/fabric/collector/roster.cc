@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "fabric/collector/said.h"
 #include "text/format.h"
@@ -23,18 +22,6 @@ std::string kind_of(const Host& host) {
           : first.software_gpu ? " with the software GPU"
                                : " with GPUs";
   return kind;
-}
-
-// It stands in commands that the report offers: characters that a shell would take for more than a
-// name are replaced.
-std::string host_name(const std::string& given) {
-  std::string name = said(given, kMostName);
-  for (char& character : name) {
-    const bool is_plain = std::isalnum(static_cast<unsigned char>(character)) != 0 ||
-                          std::string_view("-._:").find(character) != std::string_view::npos;
-    if (!is_plain) character = '?';
-  }
-  return name;
 }
 
 // Neither NaN nor infinite, nor what no link has.
@@ -81,7 +68,7 @@ Result<Begin> Roster::join(MemberId id, const Join& join, const Settings& settin
     return Error{EEXIST, fmt::format("a second process says that it is rank {}", id)};
   }
   member.state = State::kOpening;
-  if (!named_by_launcher_[member.host]) host.name = host_name(join.host);
+  if (!named_by_launcher_[member.host]) host.name = said(join.host, kMostName);
   if (!processes_as_hosts_) {
     const auto [machine, new_machine] = machines_.try_emplace(join.machine, member.host);
     if (!new_machine && machine->second != member.host) {
