@@ -53,7 +53,7 @@ expect_wrong_use "unknown pattern 'ring'; allowed: tournament, shift, bisection,
 expect_wrong_use "unknown memory 'vmm'; allowed: gpu, host" fabric --local 2 --memory vmm
 expect_wrong_use "--local and --hosts exclude each other" fabric --local 2 --hosts n1,n2
 expect_wrong_use "--soft and --require-hardware exclude each other" fabric --local 2 --soft --require-hardware
-expect_wrong_use "--local 1: it takes two processes or more" fabric --local 1
+expect_wrong_use "--local 1: it takes 2 to 1024 processes" fabric --local 1
 expect_wrong_use "--rounds 0: it takes a number from 1, or 'all'" fabric --local 2 --rounds 0
 expect_wrong_use "--topology /nowhere: No such file" fabric --local 2 --topology /nowhere
 expect_wrong_use "gdr fabric: two hosts or more are needed, and only n1 takes part" fabric --hosts n1 --ssh false
