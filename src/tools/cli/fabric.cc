@@ -3,7 +3,6 @@
 
 #include <charconv>
 #include <memory>
-#include <utility>
 
 #include "base/environment.h"
 #include "base/random.h"
@@ -20,19 +19,15 @@ namespace {
 struct Values {
   FabricOptions fabric;
   std::string pattern, rounds, crossed, memory, topology, nics;
-  std::string duration, latency_duration, message, proof, step_limit, join_limit;
+  std::string duration, message, proof, step_limit, join_limit;
   bool no_doctor = false;
 };
 
-constexpr std::pair<const char*, fabric::Pattern> kPatterns[] = {
-    {"tournament", fabric::Pattern::kTournament},
-    {"shift", fabric::Pattern::kShift},
-    {"bisection", fabric::Pattern::kBisection},
-    {"by-leaf", fabric::Pattern::kByLeaf}};
-
 fabric::Pattern read_pattern(const std::string& text) {
-  for (const auto& [name, pattern] : kPatterns) {
-    if (text == name) return pattern;
+  using fabric::Pattern;
+  for (const Pattern pattern :
+       {Pattern::kTournament, Pattern::kShift, Pattern::kBisection, Pattern::kByLeaf}) {
+    if (text == name_of(pattern)) return pattern;
   }
   throw CLI::ValidationError(
       fmt::format("unknown pattern '{}'; allowed: tournament, shift, bisection, by-leaf", text));
@@ -183,11 +178,19 @@ void read_values(const CLI::App& fabric, Values& values) {
   collector.ask_doctor = !values.no_doctor;
 }
 
+// An option with a value, in the group that has begun.
+struct Adder {
+  CLI::App& command;
+  template <typename Value>
+  CLI::Option* operator()(const char* name, Value& value, const char* type,
+                          const char* help) const {
+    return command.add_option(name, value, help)->type_name(type);
+  }
+};
+
 void add_host_options(CLI::App& fabric, Values& values) {
   FabricOptions& options = values.fabric;
-  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
-    return fabric.add_option(name, value, help)->type_name(type);
-  };
+  const Adder add{fabric};
   begin_group(fabric, "Hosts");
   add("--hosts", options.hosts, "LIST",
       "Start on these hosts with ssh: n[01-16],n20, or a file with one host per line (default: the "
@@ -216,9 +219,7 @@ void add_host_options(CLI::App& fabric, Values& values) {
 
 void add_round_options(CLI::App& fabric, Values& values) {
   fabric::PlanOptions& plan = values.fabric.run.plan;
-  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
-    return fabric.add_option(name, value, help)->type_name(type);
-  };
+  const Adder add{fabric};
   begin_group(fabric, "Rounds");
   add("--pattern", values.pattern, "PATTERN",
       "tournament: each host with each other one; shift: in round D, each host sends to the one D "
@@ -241,9 +242,7 @@ void add_round_options(CLI::App& fabric, Values& values) {
 
 void add_transfer_options(CLI::App& fabric, Values& values) {
   fabric::Settings& settings = values.fabric.run.collector.settings;
-  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
-    return fabric.add_option(name, value, help)->type_name(type);
-  };
+  const Adder add{fabric};
   begin_group(fabric, "Transfers");
   add("--nics", values.nics, "LIST",
       "NICs to use as rails, in this order: mlx5_0,mlx5_1:2 (default: those nearest to a GPU)");

@@ -1,4 +1,4 @@
-// What the files of gdr fabric share.
+// gdr fabric: its options, and the functions that its files call of each other.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,8 @@ struct FabricOptions {
 int run_fabric(FabricOptions& options);
 
 void add_fabric_compare(CLI::App& fabric, Action& chosen);
-// The processes that gdr fabric starts: hidden subcommands of `program`.
+// Hidden subcommands of `program`, which gdr fabric starts: a member on each host, and the process
+// that holds a member's rails.
 void add_fabric_processes(CLI::App& program, Action& chosen);
 
 }  // namespace gdr::cli

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "base/environment.h"
@@ -24,6 +25,7 @@
 #include "fabric/rendezvous/reach.h"
 #include "fabric/rendezvous/rendezvous.h"
 #include "fabric/rendezvous/ssh_hosts.h"
+#include "fabric/worker/serve.h"
 #include "perf/secret.h"
 #include "version/version.h"
 
@@ -52,13 +54,12 @@ Result<std::string> token_of(const std::string& secret_file) {
 
 // This program's file, also where its folder is not in PATH.
 std::string own_path() {
-  std::string path(4096, '\0');
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
-  path.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  return path.empty() ? "gdr" : path;
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? "gdr" : path.string();
 }
 
-// What a run shows and keeps while it goes on.
+// Shows a run on the terminal and keeps its lines, while it goes on.
 class Shown {
  public:
   static Result<std::unique_ptr<Shown>> make(const FabricOptions& options) {
@@ -286,11 +287,13 @@ int run_fabric(FabricOptions& options) {
       options, fabric::over_ssh(*hosts, options.ssh, program, {kMemberCommand}), options.ssh);
 }
 
-void add_fabric_member(CLI::App& program, Action& chosen) {
+void add_fabric_processes(CLI::App& program, Action& chosen) {
   auto rank = std::make_shared<std::uint32_t>(0);
   CLI::App* member = program.add_subcommand(kMemberCommand, "Started by gdr fabric")->group("");
   member->add_option("--rank", *rank, "Its number in the run");
   member->callback([rank, &chosen] { chosen = [rank] { return serve_as_member(*rank); }; });
+  CLI::App* worker = program.add_subcommand("fabric-worker", "Started by gdr fabric")->group("");
+  worker->callback([&chosen] { chosen = [] { return fabric::fabric_worker_main(); }; });
 }
 
 }  // namespace gdr::cli

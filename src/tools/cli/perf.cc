@@ -12,6 +12,7 @@
 #include "cli/subcommands.h"
 #include "perf/limits/gpu_copy.h"
 #include "text/format.h"
+#include "text/shell_word.h"
 #include "version/version.h"
 
 namespace gdr::cli {
@@ -252,16 +253,7 @@ void add_common_options(CLI::App& perf, PerfOptions& options) {
 // The command, quoted so that a shell reads the same words again.
 std::string as_typed(const std::vector<std::string>& words) {
   std::string command = "gdr";
-  for (const std::string& word : words) {
-    const bool plain =
-        !word.empty() &&
-        word.find_first_not_of(
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=,.:/+@%") ==
-            std::string::npos;
-    std::string quoted;
-    for (const char one : word) quoted += one == '\'' ? "'\\''" : std::string(1, one);
-    command += plain ? " " + word : " '" + quoted + "'";
-  }
+  for (const std::string& word : words) command += " " + text::shell_word(word);
   return command;
 }
 

@@ -29,16 +29,6 @@ bool is_loopback(const sockaddr* address) {
   return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
 }
 
-// A client whose host has died is noticed, too.
-void keep_alive(int fd) {
-  const int yes = 1, idle = 5, interval = 2, count = 3;
-  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-}
-
 Result<UniqueFd> listen_at(const addrinfo& at, bool both_families) {
   UniqueFd fd(socket(at.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return from_errno("socket");
@@ -51,6 +41,15 @@ Result<UniqueFd> listen_at(const addrinfo& at, bool both_families) {
 }
 
 }  // namespace
+
+void keep_alive(int fd) {
+  const int yes = 1, idle = 5, interval = 2, count = 3;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+}
 
 std::string text_of(const Invitation& invitation, const Listening& listening) {
   const std::string number = std::to_string(invitation.port);

@@ -19,6 +19,9 @@ struct Visitor {
   std::string name;  // its address
 };
 
+// A peer whose host has died is noticed, and small messages go out at once.
+void keep_alive(int fd);
+
 class Listening {
  public:
   // ETIMEDOUT: nobody has come. Anything else: somebody has, and could not be let in.

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -12,6 +11,7 @@
 #include <array>
 
 #include "fabric/collector/said.h"
+#include "perf/listen.h"
 
 namespace gdr::fabric {
 namespace {
@@ -38,16 +38,6 @@ struct Preface {
   std::uint32_t rank = UINT32_MAX;  // of nobody, where the message ends before it
   GDR_FIELDS(magic, protocol, version, rank)
 };
-
-// A member whose host has died is noticed, too.
-void keep_alive(int fd) {
-  const int yes = 1, idle = 5, interval = 2, count = 3;
-  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-}
 
 Result<UniqueFd> listen_with(int family, std::uint16_t port) {
   UniqueFd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -173,7 +163,7 @@ void Hub::accept_all() {
     }
     if (!fd) return;
     if (bounded_.size() >= kMostStrangers) drop(*bounded_.begin()->second, nullptr, "");
-    keep_alive(fd.get());
+    perf::keep_alive(fd.get());
     (void)take_in(std::move(fd));  // who cannot be watched is not let in
   }
 }

@@ -3,12 +3,9 @@
 #include <span>
 #include <vector>
 
-#include "perf/secret.h"
 #include "perf/sha256.h"
 
 namespace gdr::fabric {
-
-Nonce random_nonce() { return perf::random_nonce(); }
 
 Proof prove_token(const std::string& token, const Nonce& nonce, std::uint32_t rank) {
   std::vector<std::uint8_t> text(nonce.begin(), nonce.end());

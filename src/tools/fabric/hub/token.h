@@ -5,16 +5,16 @@
 //   const Proof proof = prove_token(token, welcome.nonce, rank);
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 
+#include "perf/secret.h"
+
 namespace gdr::fabric {
 
-using Nonce = std::array<std::uint8_t, 32>;
-using Proof = std::array<std::uint8_t, 32>;
-
-Nonce random_nonce();
+using perf::Nonce;
+using perf::random_nonce;
+using Proof = perf::Digest;
 
 // An empty token is known to everybody.
 Proof prove_token(const std::string& token, const Nonce& nonce, std::uint32_t rank);

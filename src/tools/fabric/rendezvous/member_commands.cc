@@ -2,25 +2,10 @@
 
 #include "base/environment.h"
 #include "fabric/rendezvous/member_processes.h"
+#include "text/shell_word.h"
 
 namespace gdr::fabric {
 namespace {
-
-// As one word for the shell of the other host.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/=:,+@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char character : word) {
-    if (character == '\'') {
-      text += "'\\''";
-    } else {
-      text += character;
-    }
-  }
-  return text + "'";
-}
 
 std::vector<std::string> member_words(const std::string& program,
                                       const std::vector<std::string>& arguments,
@@ -58,7 +43,7 @@ std::vector<MemberCommand> over_ssh(const std::vector<std::string>& hosts, const
     command.words.push_back(host);
     const auto rank = static_cast<std::uint32_t>(commands.size());
     for (const std::string& word : member_words(program, arguments, rank)) {
-      command.words.push_back(quoted(word));
+      command.words.push_back(text::shell_word(word));  // the shell of the other host reads it
     }
     commands.push_back(std::move(command));
   }
