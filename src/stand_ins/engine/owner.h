@@ -105,6 +105,8 @@ enum class Event : std::uint8_t {
   kImpossibleRequest,  // from before the connection's first packet: no peer has sent it
 };
 
+constexpr std::uint64_t kNothingLost = ~std::uint64_t{0};
+
 class Owner {
  public:
   virtual ~Owner() = default;
@@ -137,6 +139,15 @@ class Owner {
   virtual std::optional<std::uint64_t> atomic(WorkKind kind, std::uint32_t rkey,
                                               std::uint64_t address, std::uint64_t swap_or_add,
                                               std::uint64_t compare) = 0;
+
+  // --- Bytes that write(), place_receive() or place_response() has taken may be placed later, in
+  // the order in which they came. Pieces are counted: those that were taken so far, and those
+  // of them that are in place. What the bytes are promised by waits for that: the transport's
+  // answers here, completions in the owner.
+  virtual std::uint64_t pieces_taken() { return 0; }
+  virtual std::uint64_t pieces_placed() { return 0; }
+  // The first piece that could not be placed: a fault of this side.
+  virtual std::uint64_t lost_piece() { return kNothingLost; }
 
   // --- Receives. Of one message at a time; the receive stays the same until completed.
   // XRC: `xrc_srq` names whose. kPlaced, kNoReceive, kFault (its own keys are wrong), kRefused

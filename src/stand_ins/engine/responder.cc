@@ -29,6 +29,7 @@ Responder::Responder(const ConnectionSettings& settings, Owner& owner)
       minimum_rnr_timer_(settings.minimum_rnr_timer),
       expected_(settings.receive_psn & kPsnMask),
       taken_(wire::psn_add(settings.receive_psn, wire::kPsnMask)),
+      told_(taken_),
       resources_(std::max(settings.responder_resources, 1u)) {}
 
 void Responder::receive(const wire::Packet& request) {
@@ -222,6 +223,9 @@ Responder::Step Responder::complete(const wire::Packet& request) {
   }
   message_.open = false;
   message_.has_receive = false;
+  if (const std::uint64_t piece = owner_.pieces_taken(); piece > owner_.pieces_placed()) {
+    unplaced_.push_back({request.psn, taken_, msn_, piece});
+  }
   msn_ = wire::psn_add(msn_, 1);
   return Step::kAcknowledge;
 }

@@ -15,6 +15,7 @@
 
 #include "engine/connection.h"
 #include "engine/packet_maker.h"
+#include "engine/ring.h"
 
 namespace gdr::engine {
 
@@ -80,6 +81,15 @@ class Responder {
     std::uint64_t address = 0;
     std::uint64_t length = 0;
     std::uint64_t original = 0;
+    std::uint64_t behind = 0;  // the piece that has to be in place first
+  };
+
+  // A send or write that has all come, and is not all in place yet.
+  struct Unplaced {
+    std::uint32_t psn;     // its last packet's
+    std::uint32_t before;  // what an ACK names, and its MSN, that does not answer it
+    std::uint32_t msn;
+    std::uint64_t piece;  // its last
   };
 
   // --- responder.cc: the steps
@@ -115,7 +125,10 @@ class Responder {
   void make_read_response(Resource& resource, Transmit* transmit);
   void make_atomic_response(Resource& resource, Transmit* transmit);
   void make_answer(Transmit* transmit);
+  bool acknowledge_placed(Transmit* transmit);
   void set_due(Resource* resource, bool due);
+  void look_at_placed();
+  void give_up_lost(const Unplaced& message);
   std::uint8_t credits(std::uint32_t msn);
 
   Owner& owner_;
@@ -145,8 +158,11 @@ class Responder {
   bool gap_told_ = false;
   std::uint32_t gap_last_ = 0;
 
+  Ring<Unplaced> unplaced_;  // in order: answers wait for them
+
   Answer answer_ = Answer::kNone;
-  std::uint8_t nak_ = 0;  // syndrome
+  std::uint32_t told_ = 0;  // what the last ACK named
+  std::uint8_t nak_ = 0;    // syndrome
   std::uint32_t nak_psn_ = 0;
   Fault fault_ = Fault::kRequest;
   std::uint32_t promised_ = 0;  // the limit sequence number that was last sent

@@ -74,9 +74,34 @@ Responder::Resource* Responder::next_reply() {
   return replying_ = &resources_[at];
 }
 
+// Messages whose bytes are in place are answered from now on.
+void Responder::look_at_placed() {
+  const std::uint64_t placed = owner_.pieces_placed();
+  while (!unplaced_.empty() && unplaced_.front().piece <= placed) {
+    const Unplaced message = unplaced_.front();
+    if (message.piece >= owner_.lost_piece()) return give_up_lost(message);
+    unplaced_.pop_front();
+  }
+}
+
+// A fault of its memory that shows only now (9.9.3): what came before it is answered, nothing
+// behind it is.
+void Responder::give_up_lost(const Unplaced& message) {
+  unplaced_.clear();
+  for (Resource& resource : resources_) {
+    if (resource.behind >= message.piece) set_due(&resource, false);
+  }
+  give_up(wire::NakCode::kRemoteOperationalError, Fault::kRequest, message.psn);
+  if (reliable_) return;
+  state_ = State::kFailed;
+  owner_.fail(fault_);
+}
+
 bool Responder::poll_transmit(Transmit* transmit) {
   if (state_ == State::kFailed) return false;
+  if (!unplaced_.empty()) look_at_placed();
   if (Resource* resource = next_reply()) {
+    if (resource->behind > owner_.pieces_placed()) return false;
     if (resource->is_atomic) {
       make_atomic_response(*resource, transmit);
     } else {
@@ -85,6 +110,7 @@ bool Responder::poll_transmit(Transmit* transmit) {
     return true;
   }
   if (answer_ == Answer::kNone) return false;
+  if (!unplaced_.empty()) return acknowledge_placed(transmit);
   make_answer(transmit);
   answer_ = Answer::kNone;
   if (state_ == State::kFailing) {
@@ -121,8 +147,20 @@ void Responder::make_atomic_response(Resource& resource, Transmit* transmit) {
 // Linux rxe takes such an ACK for it, and the read completes without data.
 void Responder::make_answer(Transmit* transmit) {
   const bool nak = answer_ == Answer::kNak;
+  if (!nak) told_ = taken_;
   maker_.begin(Operation::kAcknowledge, nak ? nak_psn_ : taken_, transmit);
   transmit->packet.aeth = {nak ? nak_ : credits(msn_), msn_};
+}
+
+// An ACK of what is before the first message that is not in place; what is due else, a NAK above
+// all, would answer that one, too, and waits.
+bool Responder::acknowledge_placed(Transmit* transmit) {
+  const Unplaced& first = unplaced_.front();
+  if (answer_ != Answer::kAcknowledge || first.before == told_) return false;
+  told_ = first.before;
+  maker_.begin(Operation::kAcknowledge, told_, transmit);
+  transmit->packet.aeth = {credits(first.msn), first.msn};
+  return true;
 }
 
 // The syndrome of an ACK that goes out now.

@@ -17,7 +17,9 @@ void Responder::open_message(const wire::Packet& request) {
 
 Responder::Step Responder::execute_send(const wire::Packet& request) {
   Placed placed = Placed::kPlaced;
-  if (!request.payload.empty()) {
+  if (message_.open && owner_.lost_piece() != kNothingLost) {
+    placed = Placed::kFault;
+  } else if (!request.payload.empty()) {
     placed = owner_.place_receive(message_.offset, request.payload);
   }
   if (placed != Placed::kPlaced) return refuse_receive(request, placed);
@@ -27,7 +29,9 @@ Responder::Step Responder::execute_send(const wire::Packet& request) {
 
 Responder::Step Responder::execute_write(const wire::Packet& request) {
   Placed placed = Placed::kPlaced;
-  if (!request.payload.empty()) {
+  if (message_.open && owner_.lost_piece() != kNothingLost) {
+    placed = Placed::kFault;
+  } else if (!request.payload.empty()) {
     placed = owner_.write(message_.rkey, message_.address + message_.offset, request.payload);
   }
   if (placed == Placed::kFault) {
@@ -55,13 +59,14 @@ Responder::Resource& Responder::keep(const wire::Packet& request, std::uint32_t 
   return resource;
 }
 
-// Its bytes are read when they are sent.
+// Its bytes are read when they are sent, behind all that came before.
 Responder::Step Responder::execute_read(const wire::Packet& request) {
   const std::uint32_t packets = packets_of(request.reth.length, path_mtu_);
   Resource& resource = keep(request, packets);
   resource.rkey = request.reth.rkey;
   resource.address = request.reth.address;
   resource.length = request.reth.length;
+  resource.behind = owner_.pieces_taken();
   resource.last_bytes = request.reth.length - (packets - 1) * path_mtu_;
   return Step::kAcknowledge;
 }

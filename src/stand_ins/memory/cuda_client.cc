@@ -79,6 +79,12 @@ std::vector<Piece> pieces_of(const cuda::Driver& driver, const Place& first, std
   return pieces;
 }
 
+Result<PeerMemoryClient::Ticket> ticket_of(const CudaEngine& engine,
+                                           const Result<std::uint64_t>& number) {
+  if (!number) return number.error();
+  return static_cast<PeerMemoryClient::Ticket>(engine.ordinal()) << kNumberBits | *number;
+}
+
 Error refused(int code, std::uint64_t length, const std::string& why) {
   return Error{code, "cannot register " + std::to_string(length) + " bytes of GPU memory: " + why};
 }
@@ -299,7 +305,8 @@ bool CudaClient::can_copy(const Context& to, const Context& from) {
                                              static_cast<const CudaContext&>(from)) != nullptr;
 }
 
-Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std::uint64_t length) {
+// Which engine copies between the two.
+Result<CudaEngine*> CudaClient::engine_of_copy(const Side& to, const Side& from) {
   const auto* target = static_cast<const CudaContext*>(to.context);
   const auto* source = static_cast<const CudaContext*>(from.context);
   for (const CudaContext* side : {target, source}) {
@@ -319,12 +326,31 @@ Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std:
   if (engine == nullptr) {
     return Error{EFAULT, "neither side of the copy is registered GPU memory"};
   }
-  const auto kind = source == nullptr   ? CudaCopy::Kind::kFromHost
-                    : target == nullptr ? CudaCopy::Kind::kToHost
-                                        : CudaCopy::Kind::kOnDevice;
-  const Result<std::uint64_t> number = engine->start({to.address, from.address, length, kind});
-  if (!number) return number.error();
-  return static_cast<Ticket>(engine->ordinal()) << kNumberBits | *number;
+  return engine;
+}
+
+Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std::uint64_t length) {
+  const Result<CudaEngine*> engine = engine_of_copy(to, from);
+  if (!engine) return engine.error();
+  const auto kind = from.context == nullptr ? CudaCopy::Kind::kFromHost
+                    : to.context == nullptr ? CudaCopy::Kind::kToHost
+                                            : CudaCopy::Kind::kOnDevice;
+  return ticket_of(**engine, (*engine)->start({to.address, from.address, length, kind}));
+}
+
+Result<PeerMemoryClient::Ticket> CudaClient::start_in_order(Side to, Side from,
+                                                            std::uint64_t length) {
+  if (to.context == nullptr || from.context != nullptr) {
+    return Error{EINVAL, "only copies from host to GPU memory have an order"};
+  }
+  const Result<CudaEngine*> engine = engine_of_copy(to, from);
+  if (!engine) return engine.error();
+  return ticket_of(**engine, (*engine)->start_in_order(
+                                 {to.address, from.address, length, CudaCopy::Kind::kFromHost}));
+}
+
+const void* CudaClient::line_of(const Context& context) const {
+  return static_cast<const CudaContext&>(context).engine;
 }
 
 Result<bool> CudaClient::finished(Ticket ticket) {

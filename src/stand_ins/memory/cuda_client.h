@@ -45,6 +45,8 @@ class CudaClient : public PeerMemoryClient {
   bool lock_pages(void* memory, std::size_t bytes) override;
   bool can_copy(const Context& to, const Context& from) override;
   Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) override;
+  Result<Ticket> start_in_order(Side to, Side from, std::uint64_t length) override;
+  const void* line_of(const Context& context) const override;  // its GPU's
   Result<bool> finished(Ticket ticket) override;
 
  private:
@@ -55,6 +57,7 @@ class CudaClient : public PeerMemoryClient {
                                                     std::uint64_t length);
   Result<CudaEngine*> engine_of(const cuda::Driver& driver, int ordinal);
   CudaEngine* engine_for(const cuda::Driver& driver, const Exported& exported);
+  Result<CudaEngine*> engine_of_copy(const Side& to, const Side& from);
 
   std::mutex mutex_;  // making of engines: cold
   std::array<std::atomic<CudaEngine*>, kMostDevices> engines_{};

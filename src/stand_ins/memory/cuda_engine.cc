@@ -11,6 +11,9 @@ using cuda::CUresult;
 
 constexpr std::uint64_t kShort = 64 << 10;  // some microseconds, most of it the driver's
 
+// Of what is not short.
+std::size_t lane_of(CudaCopy::Kind kind) { return 1 + static_cast<std::size_t>(kind); }
+
 }  // namespace
 
 Result<std::unique_ptr<CudaEngine>> CudaEngine::create(const cuda::Driver& driver, int ordinal) {
@@ -51,11 +54,18 @@ CudaEngine::~CudaEngine() {
 }
 
 std::size_t CudaEngine::lane_for(const CudaCopy& copy) {
-  return copy.length <= kShort ? 0 : 1 + static_cast<std::size_t>(copy.kind);
+  return copy.length <= kShort ? 0 : lane_of(copy.kind);
 }
 
 Result<std::uint64_t> CudaEngine::start(const CudaCopy& copy) {
-  const std::size_t lane = lane_for(copy);
+  return start_on(lane_for(copy), copy);
+}
+
+Result<std::uint64_t> CudaEngine::start_in_order(const CudaCopy& copy) {
+  return start_on(lane_of(CudaCopy::Kind::kFromHost), copy);
+}
+
+Result<std::uint64_t> CudaEngine::start_on(std::size_t lane, const CudaCopy& copy) {
   const std::optional<std::uint64_t> number = lanes_[lane].add(copy);
   if (!number) return Error{EAGAIN, "too many GPU copies in flight"};
   return *number * kLanes + lane;

@@ -34,6 +34,9 @@ class CudaEngine {
   // In no order among each other. The number is the copy's until finished() has given true or an
   // error. EAGAIN: too many are in flight.
   Result<std::uint64_t> start(const CudaCopy& copy);
+  // The same from host memory, ending in the order in which they were started so: all on one
+  // stream.
+  Result<std::uint64_t> start_in_order(const CudaCopy& copy);
   // A copy goes on by these calls alone. EFAULT when the driver refuses an address.
   Result<bool> finished(std::uint64_t number);
 
@@ -50,6 +53,7 @@ class CudaEngine {
 
   cuda::CUresult prepare();
   static std::size_t lane_for(const CudaCopy& copy);
+  Result<std::uint64_t> start_on(std::size_t lane, const CudaCopy& copy);
 
   const cuda::Driver& driver_;
   const int ordinal_;

@@ -32,8 +32,9 @@ class CudaLane {
   // The context is current.
   cuda::CUresult prepare(const cuda::Driver& driver, cuda::CUcontext context, int priority);
 
-  // In no order among each other. The number is the copy's until finished() has given true or an
-  // error. Nothing: too much is waiting.
+  // Copies from host memory, and to it, end in the order in which they were added; those on the
+  // device in none. The number is the copy's until finished() has given true or an error. Nothing:
+  // too much is waiting.
   std::optional<std::uint64_t> add(const CudaCopy& copy);
   // EFAULT when the driver refuses an address.
   Result<bool> finished(std::uint64_t number);

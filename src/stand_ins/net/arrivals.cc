@@ -2,6 +2,8 @@
 // answers, once for many. Hot.
 #include <sched.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/spin_lock.h"
 #include "net/packet_path.h"
@@ -63,6 +65,7 @@ class PacketPath::Run {
   void answer() {
     const bool received = state_->take_received();
     state_->release_responder();
+    if (state_->is_placing()) path_.await_placing(*queue_pair_);
     if (state_->connection() == nullptr) return;
     const bool later = received && inline_progress_;
     auto& waiting = later ? path_.deferred_ : path_.answers_;
@@ -138,6 +141,10 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     }
   }
   if (arrivals > 0) thread_->expect_packets();
+  if (is_placing()) {
+    settle_placing();
+    if (inline_progress) thread_->wake();
+  }
   if (!answers_.empty()) answer_all(answers_);
   if (!due_.empty()) tell_events();
   // Should the program not poll again.
@@ -146,6 +153,31 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     thread_->wake_at(arrived_at_ + kMostPutOff);
   }
   return arrivals;
+}
+
+// Its copies are looked after until they have ended. Under the receive lock.
+void PacketPath::await_placing(const std::shared_ptr<rnic::QueuePair>& queue_pair) {
+  const bool known = std::find(placing_.begin(), placing_.end(), queue_pair) != placing_.end();
+  if (!known) placing_.push_back(queue_pair);
+  placer_.advance();
+  is_placing_.store(true);
+}
+
+// Under the receive lock, and no queue pair's: copies go on, and what has waited for them is told
+// and answered.
+void PacketPath::settle_placing() {
+  placer_.advance();
+  const Nanoseconds time = now();
+  std::erase_if(placing_, [&](const std::shared_ptr<rnic::QueuePair>& queue_pair) {
+    const std::lock_guard guard(queue_pair->send_lock());
+    if (queue_pair->packet_state == nullptr) return true;
+    PacketQueuePair& state = state_of(*queue_pair);
+    const bool waits = state.settle();
+    pump(*queue_pair, time);
+    state.release_responder();
+    return !waits;
+  });
+  is_placing_.store(!placing_.empty());
 }
 
 // After the answers, as hardware acknowledges before it interrupts: a program that it wakes may

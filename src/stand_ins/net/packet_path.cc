@@ -158,7 +158,8 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
   const wire::Address peer =
       datagrams ? wire::Address{}
                 : reached_at(path.grh.dgid.raw, queue_pair.attributes().dest_qp_num);
-  auto state = std::make_unique<PacketQueuePair>(adapter_, queue_pair, peer, counters_, due_);
+  auto state =
+      std::make_unique<PacketQueuePair>(adapter_, queue_pair, peer, counters_, placer_, due_);
   const KnownFlow flow = flow_of(**port, queue_pair, peer);
   state->set_flow(flow, (*port)->sharing->private_port());
   queue_pair.packet_state = std::move(state);
@@ -297,6 +298,7 @@ void PacketPath::cancel(rnic::QueuePair& queue_pair) {
   if (queue_pair.packet_state == nullptr) return;
   // What the other side waits for leaves first: the acknowledge of its last message.
   PacketQueuePair& state = state_of(queue_pair);
+  state.finish_placing();
   OpenPort* port = port_of(queue_pair);
   if (port != nullptr && state.connection() != nullptr) {
     transmitter_.answer(state, *port->port, now());

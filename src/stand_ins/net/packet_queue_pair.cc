@@ -55,13 +55,14 @@ wire::Transport transport_of(ibv_qp_type type) {
 }
 
 PacketQueuePair::PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair,
-                                 const wire::Address& peer, Counters& counters,
+                                 const wire::Address& peer, Counters& counters, Placer& placer,
                                  std::vector<std::uint32_t>& due)
     : adapter_(adapter),
       queue_pair_(queue_pair),
       counters_(counters),
       receives_(adapter, queue_pair, due),
-      peer_address_(peer) {
+      peer_address_(peer),
+      placer_(placer) {
   const ibv_qp_attr& attributes = queue_pair.attributes();
   if (queue_pair.type() == IBV_QPT_UD) {
     datagram_.emplace(queue_pair.number());
@@ -80,6 +81,7 @@ PacketQueuePair::PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_
       static_cast<engine::Owner&>(*this));
 }
 
+// cancel() has had the bytes placed before, but in a fork's child, where nothing moves.
 PacketQueuePair::~PacketQueuePair() { release_responder(); }
 
 void PacketQueuePair::start_sending(std::uint32_t room) {
@@ -123,7 +125,7 @@ bool PacketQueuePair::hold_responder() {
 }
 
 void PacketQueuePair::release_responder() {
-  if (!holds_responder_) return;
+  if (!holds_responder_ || is_placing()) return;
   holds_responder_ = false;
   rnic::unlock(queue_pair_.shared().responder);
 }
@@ -132,6 +134,7 @@ void PacketQueuePair::receive(const wire::Packet& packet, const wire::Address& s
                               const wire::Address& target, Nanoseconds time, bool congested) {
   source_ = source;
   target_ = target;
+  if (is_placing()) end_long_hold(time);
   if (packet.info->is(wire::kRequest) && !hold_responder()) {
     return counters_.add(Counter::kNotReceiving);  // as if it had been lost
   }
@@ -168,6 +171,7 @@ bool PacketQueuePair::may_access(std::uint32_t rkey, std::uint64_t address, std:
   if (!find_remote(rkey, address, length, right, &place)) return false;
   // Once for each request.
   using enum ports::PortCount;
+  begins_write_ = begins_write_ || right == engine::Right::kWrite;
   queue_pair_.port().add(right == engine::Right::kWrite  ? kMoreWriteRequests
                          : right == engine::Right::kRead ? kReadRequests
                                                          : kAtomicRequests);
@@ -180,13 +184,16 @@ engine::Placed PacketQueuePair::write(std::uint32_t rkey, std::uint64_t address,
   if (!find_remote(rkey, address, bytes.size(), engine::Right::kWrite, &place)) {
     return engine::Placed::kRefused;
   }
-  return rnic::write_registered(place, bytes) ? engine::Placed::kPlaced : engine::Placed::kFault;
+  // What a program waits for in its memory, with no completion, comes behind all before it.
+  const bool joins = !std::exchange(begins_write_, false);
+  return store(place, bytes, joins, true) ? engine::Placed::kPlaced : engine::Placed::kFault;
 }
 
 std::optional<std::uint64_t> PacketQueuePair::atomic(engine::WorkKind kind, std::uint32_t rkey,
                                                      std::uint64_t address,
                                                      std::uint64_t swap_or_add,
                                                      std::uint64_t compare) {
+  placer_.drain(last_piece_);
   rnic::Place place;
   if (!find_remote(rkey, address, sizeof swap_or_add, engine::Right::kAtomic, &place)) {
     return std::nullopt;
@@ -210,7 +217,9 @@ engine::Placed PacketQueuePair::begin_receive(std::uint32_t xrc_srq) {
 
 engine::Placed PacketQueuePair::place_receive(std::uint64_t offset,
                                               std::span<const std::byte> bytes) {
-  return receives_.place(offset, bytes);
+  return receives_.place(offset, bytes, [&](const rnic::Place& place, auto part) {
+    return store(place, part, true, false);
+  });
 }
 
 void PacketQueuePair::complete_receive(const engine::Received& received) {
@@ -237,12 +246,14 @@ void PacketQueuePair::complete_receive(const engine::Received& received) {
     if (received.outcome == engine::Placed::kPlaced) {
       std::uint8_t header[rnic::kGrhBytes];
       rnic::fill_network_header({}, source_, target_, received.bytes - rnic::kGrhBytes, header);
-      if (receives_.place(0, std::as_bytes(std::span(header))) != engine::Placed::kPlaced) {
+      if (place_receive(0, std::as_bytes(std::span(header))) != engine::Placed::kPlaced) {
         completion.status = IBV_WC_LOC_PROT_ERR;
       }
     }
   }
-  receives_.complete(completion, received.solicited);
+  const ReceiveSide::Completed completed = receives_.take_off(completion, received.solicited);
+  if (is_placing()) return deferred_receives_.push_back({last_piece_, completed});
+  receives_.push(completed);
   received_ = true;
 }
 

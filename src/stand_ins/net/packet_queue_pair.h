@@ -5,6 +5,7 @@
 // responder lock, which marks memory and receives as in use. Hot.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "engine/connection.h"
 #include "engine/datagram.h"
 #include "net/counters.h"
+#include "net/placer.h"
 #include "net/port.h"
 #include "net/port_filter.h"
 #include "net/receive_side.h"
@@ -40,7 +42,7 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   // `due`: see ReceiveSide.
   // `peer`: the address that packets to the other end have.
   PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, const wire::Address& peer,
-                  Counters& counters, std::vector<std::uint32_t>& due);
+                  Counters& counters, Placer& placer, std::vector<std::uint32_t>& due);
   ~PacketQueuePair() override;
 
   rnic::QueuePair& queue_pair() { return queue_pair_; }
@@ -74,7 +76,15 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
                Nanoseconds time, bool congested);
   // True, once, if a receive has completed since it was asked last.
   bool take_received() { return std::exchange(received_, false); }
+  // Unless bytes are still on their way into its memory.
   void release_responder();
+  // --- Bytes that are placed later (packet_placing.cc).
+  // Whether some are on their way, or ends wait for them.
+  bool is_placing() const;
+  // What waited for bytes that are in place now. True: more waits.
+  bool settle(bool at_once = false);
+  // Returns when all bytes are in place, and all ends told.
+  void finish_placing();
   // Work has been posted that the progress thread is to look at.
   void set_posted() { posted_ = true; }
   bool take_posted() { return std::exchange(posted_, false); }
@@ -108,6 +118,27 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   void fail(engine::Fault fault) override;
   void count(engine::Event event) override;
 
+  std::uint64_t pieces_taken() override { return last_piece_; }
+  std::uint64_t pieces_placed() override { return placer_.placed(); }
+  std::uint64_t lost_piece() override { return loss_.load(std::memory_order_relaxed); }
+
+  struct DeferredReceive {
+    Placer::Ticket piece;
+    ReceiveSide::Completed completed;
+  };
+  struct DeferredWork {
+    Placer::Ticket piece;
+    engine::Status status;
+  };
+  // The work's index in the send ring, where completed ones may still stand.
+  std::uint32_t ring_index(std::uint32_t index) const {
+    return index + static_cast<std::uint32_t>(deferred_works_.size());
+  }
+  void finish_work(engine::Status status);
+  bool store(const rnic::Place& place, std::span<const std::byte> bytes, bool joins, bool in_turn);
+  bool store_later(const rnic::Place& place, std::span<const std::byte> bytes, bool joins);
+  void end_long_hold(Nanoseconds time);
+
   bool hold_responder();
   bool find_remote(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
                    engine::Right right, rnic::Place* place);
@@ -130,6 +161,15 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   bool received_ = false;
   bool posted_ = false;
   rnic::WindowChange window_;
+  Placer& placer_;
+  Placer::Ticket last_piece_ = 0;     // of this queue pair
+  Placer::Ticket last_response_ = 0;  // the same, of a response
+  Placer::Loss loss_{Placer::kNone};
+  std::deque<DeferredReceive> deferred_receives_;
+  std::deque<DeferredWork> deferred_works_;
+  bool requests_failed_ = false;  // a response was lost: what the transport says is over
+  bool begins_write_ = false;     // with the next bytes of an RDMA write
+  Nanoseconds placing_since_ = 0;
   std::uint32_t xrc_srq_ = 0;          // of the message that is being received
   wire::Address source_{}, target_{};  // of the packet
 };

@@ -66,8 +66,10 @@ ibv_wc_status status_of(Status status) {
 
 bool PacketQueuePair::work(std::uint32_t index, engine::Work* work) {
   rnic::SendRing& ring = queue_pair_.send_ring();
-  if (index >= ring.size()) return false;
-  const rnic::SendRequest& request = ring.peek(index);
+  if (ring_index(index) >= ring.size() || requests_failed_) return false;
+  const rnic::SendRequest& request = ring.peek(ring_index(index));
+  // Reads before it have their answers, but not yet in place.
+  if ((request.flags & IBV_SEND_FENCE) != 0 && !deferred_works_.empty()) return false;
   *work = {};
   work->kind = kind_of(request.opcode);
   if (work->kind == WorkKind::kLocal) return true;
@@ -97,6 +99,14 @@ bool PacketQueuePair::work(std::uint32_t index, engine::Work* work) {
 }
 
 void PacketQueuePair::complete(Status status) {
+  if (requests_failed_) return;
+  if (last_response_ > placer_.placed() || !deferred_works_.empty()) {
+    return deferred_works_.push_back({last_response_, status});
+  }
+  finish_work(status);
+}
+
+void PacketQueuePair::finish_work(Status status) {
   const rnic::SendRequest& request = queue_pair_.send_ring().front();
   if (kind_of(request.opcode) == WorkKind::kLocal && status != Status::kSuccess) {
     return queue_pair_.complete_front(IBV_WC_MW_BIND_ERR, 0);
@@ -110,15 +120,19 @@ void PacketQueuePair::complete(Status status) {
 bool PacketQueuePair::place_response(std::uint32_t index, std::uint64_t offset,
                                      std::span<const std::byte> bytes) {
   rnic::SendRing& ring = queue_pair_.send_ring();
-  if (index >= ring.size()) return false;
-  const rnic::SendRequest& request = ring.peek(index);
-  return rnic::write_segments(adapter_.regions(), request.segments(),
-                              queue_pair_.domain_of(request), offset, bytes);
+  if (ring_index(index) >= ring.size() || requests_failed_) return false;
+  const rnic::SendRequest& request = ring.peek(ring_index(index));
+  const bool placed = rnic::store_segments(
+      adapter_.regions(), request.segments(), queue_pair_.domain_of(request), offset, bytes,
+      [&](const rnic::Place& place, auto part) { return store(place, part, true, false); });
+  last_response_ = last_piece_;
+  return placed;
 }
 
 // Nothing is waited for here, where the receive lock may be held and arrivals of all queue pairs
 // wait behind it.
 std::optional<Status> PacketQueuePair::carry_out_local() {
+  if (!deferred_works_.empty()) return std::nullopt;
   release_responder();
   switch (window_.go_on(adapter_, queue_pair_)) {
     case rnic::WindowChange::Went::kWaits:
@@ -162,7 +176,7 @@ std::optional<std::uint32_t> PacketQueuePair::gather(const engine::Transmit& tra
     return count;
   }
   if (transmit.source == engine::Source::kNone) return 0;
-  const rnic::SendRequest& request = queue_pair_.send_ring().peek(transmit.work);
+  const rnic::SendRequest& request = queue_pair_.send_ring().peek(ring_index(transmit.work));
   if ((request.flags & IBV_SEND_INLINE) != 0) {
     pieces[0] = {const_cast<std::uint8_t*>(request.inline_data().data()) + transmit.offset,
                  transmit.payload_bytes};

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "rnic/delivery/receives.h"
-#include "rnic/delivery/segments.h"
 
 namespace gdr::net {
 
@@ -68,34 +67,25 @@ void ReceiveSide::take(const rnic::SharedReceive& entry, std::uint32_t most_segm
   }
 }
 
-Placed ReceiveSide::place(std::uint64_t offset, std::span<const std::byte> bytes) {
-  if (!taken_.valid) return Placed::kFault;
-  if (offset + bytes.size() > taken_.room) return Placed::kTooLong;
-  return rnic::write_segments(adapter_.regions(), taken_.used(), taken_.domain, offset, bytes)
-             ? Placed::kPlaced
-             : Placed::kFault;
-}
-
-void ReceiveSide::complete(rnic::SharedCompletion completion, bool solicited) {
+ReceiveSide::Completed ReceiveSide::take_off(rnic::SharedCompletion completion, bool solicited) {
   completion.wr_id = taken_.wr_id;
   taken_.valid = false;
   if (taken_.of_xrc) {
     completion.srq = static_cast<std::uint16_t>(taken_.srq + 1);
     completion.receive = taken_.receive;
-    push(adapter_.segment().srq(taken_.srq).completion_queue, completion, solicited);
-    return;
+    return {completion, adapter_.segment().srq(taken_.srq).completion_queue, solicited};
   }
-  std::atomic<std::uint32_t>& completing = rnic::take_first_receive(shared_, completion);
-  push(shared_.receive_completion_queue, completion, solicited);
-  completing.store(0, std::memory_order_release);
+  // This process's own: who finds it half done is dead with it, and no mark is needed.
+  rnic::take_first_receive(shared_, completion).store(0, std::memory_order_release);
+  return {completion, shared_.receive_completion_queue, solicited};
 }
 
-void ReceiveSide::push(std::uint32_t queue, const rnic::SharedCompletion& completion,
-                       bool solicited) {
-  const rnic::Push push = rnic::push_completion(adapter_.segment(), queue, completion, {},
-                                                solicited, adapter_.token(), adapter_.liveness());
-  if (push == rnic::Push::kEventDue) return due_.push_back(queue);
-  adapter_.tell_of_push(push, queue);
+void ReceiveSide::push(const Completed& completed, bool at_once) {
+  const rnic::Push push =
+      rnic::push_completion(adapter_.segment(), completed.queue, completed.completion, {},
+                            completed.solicited, adapter_.token(), adapter_.liveness());
+  if (push == rnic::Push::kEventDue && !at_once) return due_.push_back(completed.queue);
+  adapter_.tell_of_push(push, completed.queue);
 }
 
 std::optional<std::uint32_t> ReceiveSide::waiting() {

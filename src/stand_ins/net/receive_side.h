@@ -11,6 +11,7 @@
 
 #include "engine/owner.h"
 #include "rnic/adapter.h"
+#include "rnic/delivery/segments.h"
 #include "rnic/receive_ring.h"
 
 namespace gdr::net {
@@ -22,9 +23,18 @@ class ReceiveSide {
       : adapter_(adapter), queue_pair_(queue_pair), shared_(queue_pair.shared()), due_(due) {}
 
   engine::Placed begin(std::uint32_t xrc_srq);
-  engine::Placed place(std::uint64_t offset, std::span<const std::byte> bytes);
-  // `completion` without wr_id: it is pushed as what the receive completes with.
-  void complete(rnic::SharedCompletion completion, bool solicited);
+  // Calls `store(place, bytes)` for each part of the bytes; false: it could not be stored.
+  template <typename Store>
+  engine::Placed place(std::uint64_t offset, std::span<const std::byte> bytes, const Store& store);
+  // The receive has its message and makes room for the next. `completion` comes without wr_id.
+  struct Completed {
+    rnic::SharedCompletion completion;
+    std::uint32_t queue;
+    bool solicited;
+  };
+  Completed take_off(rnic::SharedCompletion completion, bool solicited);
+  // `at_once`: whom an event is due is told here, not by the caller.
+  void push(const Completed& completed, bool at_once = false);
   // Receives that wait; nothing for shared ones.
   std::optional<std::uint32_t> waiting();
   bool has_srq(std::uint32_t number) { return xrc_srq(number) != nullptr; }
@@ -47,7 +57,6 @@ class ReceiveSide {
   engine::Placed begin_xrc(std::uint32_t number);
   rnic::SharedSrq* xrc_srq(std::uint32_t number);
   void take(const rnic::SharedReceive& entry, std::uint32_t most_segments, std::uint32_t domain);
-  void push(std::uint32_t queue, const rnic::SharedCompletion& completion, bool solicited);
 
   rnic::Adapter& adapter_;
   rnic::QueuePair& queue_pair_;
@@ -55,5 +64,16 @@ class ReceiveSide {
   std::vector<std::uint32_t>& due_;
   Taken taken_;
 };
+
+template <typename Store>
+engine::Placed ReceiveSide::place(std::uint64_t offset, std::span<const std::byte> bytes,
+                                  const Store& store) {
+  if (!taken_.valid) return engine::Placed::kFault;
+  if (offset + bytes.size() > taken_.room) return engine::Placed::kTooLong;
+  return rnic::store_segments(adapter_.regions(), taken_.used(), taken_.domain, offset, bytes,
+                              store)
+             ? engine::Placed::kPlaced
+             : engine::Placed::kFault;
+}
 
 }  // namespace gdr::net

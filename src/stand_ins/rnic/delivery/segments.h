@@ -66,13 +66,16 @@ bool visit_segments(RegionTable& regions, Segments segments, std::uint32_t domai
   return bytes == 0;
 }
 
-inline bool write_segments(RegionTable& regions, Segments segments, std::uint32_t domain,
-                           std::uint64_t offset, std::span<const std::byte> bytes) {
+// Calls `store(place, bytes)` for each part that the bytes have in the segments. False: as
+// visit_segments.
+template <typename Store>
+bool store_segments(RegionTable& regions, Segments segments, std::uint32_t domain,
+                    std::uint64_t offset, std::span<const std::byte> bytes, const Store& store) {
   return visit_segments(regions, segments, domain, kWriteHere, offset, bytes.size(),
                         [&](const Place& place, std::size_t length) {
-                          const bool written = write_registered(place, bytes.first(length));
+                          const bool stored = store(place, bytes.first(length));
                           bytes = bytes.subspan(length);
-                          return written;
+                          return stored;
                         });
 }
 

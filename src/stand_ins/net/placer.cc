@@ -1,0 +1,140 @@
+#include "net/placer.h"
+
+#include <sched.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "rnic/delivery/registered_bytes.h"
+
+namespace gdr::net {
+namespace {
+
+bool is_gpu(const rnic::Place& place) { return !place.cpu_reachable(); }
+
+const void* line_of(const rnic::Place& place) {
+  return place.memory->client().line_of(*place.memory->side_at(place.address).context);
+}
+
+rnic::Side host_side(const std::byte* bytes) {
+  return {reinterpret_cast<std::uint64_t>(bytes), nullptr};
+}
+
+}  // namespace
+
+std::optional<Placer::Ticket> Placer::put(const rnic::Place& to, std::span<const std::byte> bytes,
+                                          bool joins, Loss& loss) {
+  const std::lock_guard guard(mutex_);
+  if (joins && extend(to, bytes, loss)) return put_.load(std::memory_order_relaxed);
+  if (is_gpu(to)) client_ = &to.memory->client();
+  Block* block = block_for(bytes.size());
+  if (block == nullptr) return std::nullopt;
+  std::byte* at = block->bytes + block->used;
+  std::memcpy(at, bytes.data(), bytes.size());
+  block->used += bytes.size();
+  ++block->pieces;
+  const Ticket ticket = put_.load(std::memory_order_relaxed) + 1;
+  pieces_.push_back({to, at, bytes.size(), block, &loss, ticket, 0, false});
+  put_.store(ticket, std::memory_order_release);
+  return ticket;
+}
+
+// The last piece by these bytes. False: they do not follow it, or it has begun.
+bool Placer::extend(const rnic::Place& to, std::span<const std::byte> bytes, const Loss& loss) {
+  if (pieces_.size() == started_) return false;
+  Piece& last = pieces_.back();
+  Block& block = *last.block;
+  const bool follows = last.loss == &loss && last.to.memory == to.memory &&
+                       last.to.reach == to.reach && last.to.address + last.length == to.address &&
+                       last.bytes + last.length == block.bytes + block.used;
+  if (!follows || bytes.size() > PinnedPool::kBlock - block.used) return false;
+  std::memcpy(block.bytes + block.used, bytes.data(), bytes.size());
+  block.used += bytes.size();
+  last.length += bytes.size();
+  return true;
+}
+
+// One that has room; null: there is none.
+Placer::Block* Placer::block_for(std::size_t bytes) {
+  if (!blocks_.empty() && bytes <= PinnedPool::kBlock - blocks_.back().used) {
+    return &blocks_.back();
+  }
+  std::byte* memory = pool_.take(*client_);
+  return memory != nullptr ? &blocks_.emplace_back(Block{memory, 0, 0}) : nullptr;
+}
+
+void Placer::advance() {
+  const std::unique_lock guard(mutex_, std::try_to_lock);
+  if (guard) go_on();
+}
+
+void Placer::drain(Ticket ticket) {
+  while (placed() < ticket) {
+    advance();
+    if (placed() < ticket) sched_yield();
+  }
+}
+
+// Under mutex_.
+void Placer::go_on() {
+  while (true) {
+    while (started_ < pieces_.size() && start(pieces_[started_])) ++started_;
+    if (started_ == 0 || !has_ended(pieces_.front())) return;
+    retire_front();
+  }
+}
+
+// False: it is not its turn.
+bool Placer::start(Piece& piece) {
+  if (started_ == kUnderWay) return false;
+  if (piece.loss->load(std::memory_order_relaxed) != kNone) return piece.is_done = true;
+  if (!is_gpu(piece.to)) {
+    if (started_ > 0) return false;
+    if (!rnic::write_registered(piece.to, {piece.bytes, piece.length})) lose(piece);
+    return piece.is_done = true;
+  }
+  if (started_ > 0 && line_ != line_of(piece.to)) return false;
+  memory::PinnedMemory& memory = *piece.to.memory;
+  const auto copy = memory.client().start_in_order(memory.side_at(piece.to.address),
+                                                   host_side(piece.bytes), piece.length);
+  if (!copy && copy.error().code == EAGAIN) return false;
+  line_ = line_of(piece.to);
+  if (copy) {
+    piece.copy = *copy;
+  } else {
+    lose(piece);
+    piece.is_done = true;
+  }
+  return true;
+}
+
+bool Placer::has_ended(Piece& piece) {
+  if (piece.is_done) return true;
+  const Result<bool> finished = piece.to.memory->client().finished(piece.copy);
+  if (!finished) lose(piece);
+  return !finished || *finished;
+}
+
+void Placer::lose(const Piece& piece) {
+  Ticket none = kNone;
+  piece.loss->compare_exchange_strong(none, piece.ticket);
+}
+
+void Placer::retire_front() {
+  const Piece& piece = pieces_.front();
+  const Ticket ticket = piece.ticket;
+  Block& block = *piece.block;
+  pieces_.pop_front();
+  --started_;
+  if (--block.pieces == 0) {
+    if (&block == &blocks_.back()) {
+      block.used = 0;
+    } else {
+      pool_.give_back(block.bytes);
+      blocks_.pop_front();
+    }
+  }
+  placed_.store(ticket, std::memory_order_release);
+}
+
+}  // namespace gdr::net
