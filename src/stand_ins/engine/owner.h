@@ -11,6 +11,8 @@
 #include <optional>
 #include <span>
 
+#include "engine/transmit.h"
+
 namespace gdr::engine {
 
 enum class WorkKind : std::uint8_t {
@@ -114,6 +116,9 @@ class Owner {
   // --- The send queue: requests are counted from the oldest that has not completed.
   // False: no such request is posted.
   virtual bool work(std::uint32_t index, Work* work) = 0;
+  // Whether the payload of this packet, which would go out next, can be had now. False: soon, and
+  // the transport is asked for packets again then.
+  virtual bool has_bytes(const Transmit&) { return true; }
   // The oldest one has ended. After any status but kSuccess the transport stops for good.
   virtual void complete(Status status) = 0;
   // Bytes of a read response or (8, in host order) of an atomic's, for the local segments of that

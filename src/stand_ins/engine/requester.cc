@@ -55,12 +55,16 @@ std::uint64_t Requester::in_flight() const {
 
 bool Requester::poll_transmit(Nanoseconds now, Transmit* transmit) {
   if (stopped_ || now < rnr_until_) return false;
-  if (probe_wanted_ && make_probe(transmit)) return true;
+  if (probe_wanted_) {
+    if (make_probe(transmit)) return true;
+    if (probe_wanted_) return false;
+  }
   if (!skip_acknowledged() && !begin_request(now)) return false;
   Request& request = requests_[cursor_];
   if (request.work >= failed_work_ || !may_send(request)) return false;
   if (!load_work(request.work)) return false;
   make_packet(request, transmit);
+  if (transmit->payload_bytes > 0 && !owner_.has_bytes(*transmit)) return false;
   sent(request, is_read(request.kind) ? request.end() : next_ + 1, now, transmit);
   return true;
 }
@@ -252,7 +256,8 @@ void Requester::sent(const Request& request, std::uint64_t end, Nanoseconds now,
   highest_ = std::max(highest_, end);
 }
 
-// The oldest unacknowledged packet once more, to hear where the other side is.
+// The oldest unacknowledged packet once more, to hear where the other side is. False with
+// probe_wanted_: its bytes come soon, and nothing else is sent before.
 bool Requester::make_probe(Transmit* transmit) {
   probe_wanted_ = false;
   if (!outstanding() || next_ == unacked_ || requests_.empty()) return false;
@@ -262,6 +267,8 @@ bool Requester::make_probe(Transmit* transmit) {
   next_ = unacked_;
   make_packet(request, transmit);
   next_ = next;
+  probe_wanted_ = transmit->payload_bytes > 0 && !owner_.has_bytes(*transmit);
+  if (probe_wanted_) return false;
   transmit->packet.ack_request = true;
   transmit->retransmitted = true;
   owner_.count(Event::kRetransmittedPacket);

@@ -122,7 +122,7 @@ class Responder {
   void read_again(const wire::Packet& request, Resource* resource);
   Resource* find_resource(std::uint32_t psn);
   Resource* next_reply();
-  void make_read_response(Resource& resource, Transmit* transmit);
+  bool make_read_response(Resource& resource, Transmit* transmit);
   void make_atomic_response(Resource& resource, Transmit* transmit);
   void make_answer(Transmit* transmit);
   bool acknowledge_placed(Transmit* transmit);

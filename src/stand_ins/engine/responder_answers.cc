@@ -104,10 +104,9 @@ bool Responder::poll_transmit(Transmit* transmit) {
     if (resource->behind > owner_.pieces_placed()) return false;
     if (resource->is_atomic) {
       make_atomic_response(*resource, transmit);
-    } else {
-      make_read_response(*resource, transmit);
+      return true;
     }
-    return true;
+    return make_read_response(*resource, transmit);
   }
   if (answer_ == Answer::kNone) return false;
   if (!unplaced_.empty()) return acknowledge_placed(transmit);
@@ -120,7 +119,8 @@ bool Responder::poll_transmit(Transmit* transmit) {
   return true;
 }
 
-void Responder::make_read_response(Resource& resource, Transmit* transmit) {
+// False: its bytes come soon.
+bool Responder::make_read_response(Resource& resource, Transmit* transmit) {
   const bool first = resource.next == resource.begin;
   const bool last = resource.next + 1 == resource.end;
   const Operation operation =
@@ -131,9 +131,16 @@ void Responder::make_read_response(Resource& resource, Transmit* transmit) {
   transmit->packet.xrc_srq = resource.xrc_srq;  // for the owner: whose memory it is
   transmit->rkey = resource.rkey;
   transmit->address = resource.address + std::uint64_t{resource.next} * path_mtu_;
+  transmit->offset = std::uint64_t{resource.next} * path_mtu_;
+  transmit->message = std::uint64_t{resource.msn} << 32 | resource.first_psn;
+  transmit->rest =
+      last ? 0
+           : (resource.end - resource.next - 2) * std::uint64_t{path_mtu_} + resource.last_bytes;
   PacketMaker::set_payload(Source::kRegion, last ? resource.last_bytes : path_mtu_, transmit);
+  if (transmit->payload_bytes > 0 && !owner_.has_bytes(*transmit)) return false;
   ++resource.next;
   if (last) set_due(&resource, false);
+  return true;
 }
 
 void Responder::make_atomic_response(Resource& resource, Transmit* transmit) {

@@ -21,9 +21,11 @@ struct Transmit {
   Source source;
   std::uint32_t payload_bytes;
   std::uint32_t work;    // counted as in Owner
-  std::uint64_t offset;  // of kWork
+  std::uint64_t offset;  // in the message
   std::uint32_t rkey;
   std::uint64_t address;
+  std::uint64_t message;  // of kRegion: which read it answers
+  std::uint64_t rest;     // of kRegion: what follows of the answer
   bool retransmitted;
 };
 

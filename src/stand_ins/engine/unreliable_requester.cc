@@ -60,6 +60,7 @@ bool UnreliableRequester::poll_transmit(Transmit* transmit) {
   const std::uint32_t packets = packets_of(work_.length, path_mtu_);
   maker_.request(work_, sent_, packets, path_mtu_, psn_, transmit);
   transmit->work = ended_;
+  if (transmit->payload_bytes > 0 && !owner_.has_bytes(*transmit)) return false;
   psn_ = wire::psn_add(psn_, 1);
   if (++sent_ == packets) {
     loaded_ = false;

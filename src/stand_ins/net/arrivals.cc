@@ -65,7 +65,7 @@ class PacketPath::Run {
   void answer() {
     const bool received = state_->take_received();
     state_->release_responder();
-    if (state_->is_placing()) path_.await_placing(*queue_pair_);
+    if (state_->is_moving()) path_.await_moving(*queue_pair_);
     if (state_->connection() == nullptr) return;
     const bool later = received && inline_progress_;
     auto& waiting = later ? path_.deferred_ : path_.answers_;
@@ -141,8 +141,8 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     }
   }
   if (arrivals > 0) thread_->expect_packets();
-  if (is_placing()) {
-    settle_placing();
+  if (is_moving()) {
+    settle_moving();
     if (inline_progress) thread_->wake();
   }
   if (!answers_.empty()) answer_all(answers_);
@@ -155,29 +155,35 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   return arrivals;
 }
 
-// Its copies are looked after until they have ended. Under the receive lock.
-void PacketPath::await_placing(const std::shared_ptr<rnic::QueuePair>& queue_pair) {
-  const bool known = std::find(placing_.begin(), placing_.end(), queue_pair) != placing_.end();
-  if (!known) placing_.push_back(queue_pair);
+// Its copies are looked after until they have ended.
+void PacketPath::await_moving(std::shared_ptr<rnic::QueuePair> queue_pair) {
   placer_.advance();
-  is_placing_.store(true);
+  const std::lock_guard guard(moving_lock_);
+  if (std::find(moving_.begin(), moving_.end(), queue_pair) != moving_.end()) return;
+  moving_.push_back(std::move(queue_pair));
+  is_moving_.store(true);
 }
 
-// Under the receive lock, and no queue pair's: copies go on, and what has waited for them is told
-// and answered.
-void PacketPath::settle_placing() {
+// Under the receive lock, and no queue pair's: copies go on, and what has waited for them is told,
+// answered and sent.
+void PacketPath::settle_moving() {
   placer_.advance();
+  std::vector<std::shared_ptr<rnic::QueuePair>> present;
+  {
+    const std::lock_guard guard(moving_lock_);
+    present.swap(moving_);
+    is_moving_.store(false);
+  }
   const Nanoseconds time = now();
-  std::erase_if(placing_, [&](const std::shared_ptr<rnic::QueuePair>& queue_pair) {
+  for (const auto& queue_pair : present) {
     const std::lock_guard guard(queue_pair->send_lock());
-    if (queue_pair->packet_state == nullptr) return true;
+    if (queue_pair->packet_state == nullptr) continue;
     PacketQueuePair& state = state_of(*queue_pair);
-    const bool waits = state.settle();
+    const bool moves = state.settle(time);
     pump(*queue_pair, time);
     state.release_responder();
-    return !waits;
-  });
-  is_placing_.store(!placing_.empty());
+    if (moves) await_moving(queue_pair);
+  }
 }
 
 // After the answers, as hardware acknowledges before it interrupts: a program that it wakes may

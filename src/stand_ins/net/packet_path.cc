@@ -158,8 +158,8 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
   const wire::Address peer =
       datagrams ? wire::Address{}
                 : reached_at(path.grh.dgid.raw, queue_pair.attributes().dest_qp_num);
-  auto state =
-      std::make_unique<PacketQueuePair>(adapter_, queue_pair, peer, counters_, placer_, due_);
+  auto state = std::make_unique<PacketQueuePair>(adapter_, queue_pair, peer, counters_,
+                                                 pinned_pool_, placer_, due_);
   const KnownFlow flow = flow_of(**port, queue_pair, peer);
   state->set_flow(flow, (*port)->sharing->private_port());
   queue_pair.packet_state = std::move(state);
@@ -259,6 +259,7 @@ void PacketPath::pump(rnic::QueuePair& queue_pair, Nanoseconds time) {
   transmitter_.pump(state, *port->port, time);
   const Nanoseconds next = std::min(state.connection()->next_timeout(), port->port->next_timeout());
   if (next != engine::kNever) thread_->wake_at(next);
+  if (state.is_moving()) await_moving(queue_pair.shared_from_this());
 }
 
 // The front one, which completes with it. Its keys are looked at once, when its packet is made.
@@ -298,7 +299,7 @@ void PacketPath::cancel(rnic::QueuePair& queue_pair) {
   if (queue_pair.packet_state == nullptr) return;
   // What the other side waits for leaves first: the acknowledge of its last message.
   PacketQueuePair& state = state_of(queue_pair);
-  state.finish_placing();
+  state.finish_moving();
   OpenPort* port = port_of(queue_pair);
   if (port != nullptr && state.connection() != nullptr) {
     transmitter_.answer(state, *port->port, now());

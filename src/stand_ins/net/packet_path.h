@@ -69,7 +69,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   // Takes what has arrived: how many arrivals. Nothing: another thread is at it.
   std::optional<std::uint32_t> serve();
   // Whether copies are under way whose end no packet tells: serve() is to be called again soon.
-  bool is_placing() const { return is_placing_.load(std::memory_order_relaxed); }
+  bool is_moving() const { return is_moving_.load(std::memory_order_relaxed); }
   // Lets timers run that are due. When the next one is: kNever if nothing is outstanding.
   Nanoseconds run_timers(Nanoseconds time);
   // Something can be read there: packets, strays, or what has to be taken off all the same.
@@ -116,8 +116,8 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   void refuse(OpenPort& port, Counter cause, Nanoseconds time);
   static PacketQueuePair& state_of(rnic::QueuePair& queue_pair);
   void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
-  void await_placing(const std::shared_ptr<rnic::QueuePair>& queue_pair);
-  void settle_placing();
+  void await_moving(std::shared_ptr<rnic::QueuePair> queue_pair);
+  void settle_moving();
   void send_datagram(rnic::QueuePair& queue_pair);
   // How many arrivals there were. Nothing: another thread is at it.
   std::optional<std::uint32_t> receive_all(bool inline_progress);
@@ -151,10 +151,11 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   Transmitter transmitter_;
   PinnedPool pinned_pool_;
   Placer placer_{pinned_pool_};
-  std::vector<std::shared_ptr<rnic::QueuePair>> placing_;  // who waits for copies; receive_lock_
-  std::atomic<bool> is_placing_{false};
-  std::mutex open_mutex_;                   // opening ports: cold
-  std::atomic<std::size_t> port_count_{0};  // ports_[0 .. count) are there for good
+  SpinLock moving_lock_;
+  std::vector<std::shared_ptr<rnic::QueuePair>> moving_;  // whose copies go on; under moving_lock_
+  std::atomic<bool> is_moving_{false};                    // whether there are any
+  std::mutex open_mutex_;                                 // opening ports: cold
+  std::atomic<std::size_t> port_count_{0};                // ports_[0 .. count) are there for good
   std::array<OpenPort, std::size_t{rnic::kDevices} * rnic::kAddresses> ports_;
   std::mutex
       groups_mutex_;   // changes of what groups_ is to hold, from the look on; before open_mutex_

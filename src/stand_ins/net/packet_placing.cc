@@ -34,7 +34,6 @@ bool PacketQueuePair::store(const rnic::Place& place, std::span<const std::byte>
 // False: there is no room, although nothing of this queue pair is on its way any more.
 bool PacketQueuePair::store_later(const rnic::Place& place, std::span<const std::byte> bytes,
                                   bool joins) {
-  if (!is_placing()) placing_since_ = now();
   std::optional<Placer::Ticket> piece = placer_.put(place, bytes, joins, loss_);
   if (!piece && last_piece_ > placer_.placed()) {
     placer_.drain(last_piece_);
@@ -45,7 +44,17 @@ bool PacketQueuePair::store_later(const rnic::Place& place, std::span<const std:
   return true;
 }
 
-bool PacketQueuePair::settle(bool at_once) {
+bool PacketQueuePair::settle(Nanoseconds time) {
+  tell_placed(false);
+  works_ahead_.advance();
+  answers_ahead_.advance();
+  packets_have_left();
+  if (queue_pair_.send_ring().empty()) works_ahead_.clear();
+  end_long_hold(time);
+  return is_moving();
+}
+
+void PacketQueuePair::tell_placed(bool at_once) {
   const Placer::Ticket placed = placer_.placed();
   while (!deferred_receives_.empty() && deferred_receives_.front().piece <= placed) {
     DeferredReceive next = deferred_receives_.front();
@@ -67,19 +76,24 @@ bool PacketQueuePair::settle(bool at_once) {
     requests_failed_ = true;  // all behind it was flushed
     deferred_works_.clear();
   }
-  return is_placing();
 }
 
-void PacketQueuePair::finish_placing() {
+void PacketQueuePair::finish_moving() {
   placer_.drain(last_piece_);
-  (void)settle(true);
+  tell_placed(true);
+  works_ahead_.finish();
+  answers_ahead_.finish();
+  works_ahead_.clear();
+  answers_ahead_.clear();
 }
 
 // Between two packets, when nothing that was looked up is in use.
 void PacketQueuePair::end_long_hold(Nanoseconds time) {
-  if (time < placing_since_ + kLongestHold) return;
+  if (!holds_responder_ || time < held_since_ + kLongestHold) return;
   placer_.drain(last_piece_);
-  (void)settle();
+  tell_placed(false);
+  works_ahead_.finish();
+  answers_ahead_.finish();
   release_responder();
 }
 

@@ -55,14 +55,16 @@ wire::Transport transport_of(ibv_qp_type type) {
 }
 
 PacketQueuePair::PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair,
-                                 const wire::Address& peer, Counters& counters, Placer& placer,
-                                 std::vector<std::uint32_t>& due)
+                                 const wire::Address& peer, Counters& counters, PinnedPool& pool,
+                                 Placer& placer, std::vector<std::uint32_t>& due)
     : adapter_(adapter),
       queue_pair_(queue_pair),
       counters_(counters),
       receives_(adapter, queue_pair, due),
       peer_address_(peer),
-      placer_(placer) {
+      placer_(placer),
+      works_ahead_(pool),
+      answers_ahead_(pool) {
   const ibv_qp_attr& attributes = queue_pair.attributes();
   if (queue_pair.type() == IBV_QPT_UD) {
     datagram_.emplace(queue_pair.number());
@@ -121,11 +123,12 @@ bool PacketQueuePair::hold_responder() {
       return false;
     }
   }
+  held_since_ = now();
   return holds_responder_ = true;
 }
 
 void PacketQueuePair::release_responder() {
-  if (!holds_responder_ || is_placing()) return;
+  if (!holds_responder_ || is_placing() || is_copying()) return;
   holds_responder_ = false;
   rnic::unlock(queue_pair_.shared().responder);
 }
@@ -134,7 +137,7 @@ void PacketQueuePair::receive(const wire::Packet& packet, const wire::Address& s
                               const wire::Address& target, Nanoseconds time, bool congested) {
   source_ = source;
   target_ = target;
-  if (is_placing()) end_long_hold(time);
+  if (is_moving()) end_long_hold(time);
   if (packet.info->is(wire::kRequest) && !hold_responder()) {
     return counters_.add(Counter::kNotReceiving);  // as if it had been lost
   }

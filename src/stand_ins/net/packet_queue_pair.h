@@ -16,6 +16,7 @@
 #include "net/placer.h"
 #include "net/port.h"
 #include "net/port_filter.h"
+#include "net/read_ahead.h"
 #include "net/receive_side.h"
 #include "rnic/delivery/window_change.h"
 
@@ -42,7 +43,8 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   // `due`: see ReceiveSide.
   // `peer`: the address that packets to the other end have.
   PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, const wire::Address& peer,
-                  Counters& counters, Placer& placer, std::vector<std::uint32_t>& due);
+                  Counters& counters, PinnedPool& pool, Placer& placer,
+                  std::vector<std::uint32_t>& due);
   ~PacketQueuePair() override;
 
   rnic::QueuePair& queue_pair() { return queue_pair_; }
@@ -78,13 +80,17 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   bool take_received() { return std::exchange(received_, false); }
   // Unless bytes are still on their way into its memory.
   void release_responder();
-  // --- Bytes that are placed later (packet_placing.cc).
-  // Whether some are on their way, or ends wait for them.
-  bool is_placing() const;
+  // --- GPU memory (packet_placing.cc, packet_reading.cc).
+  // Whether bytes are on their way into its memory or out of it, or something waits for them.
+  bool is_moving() const { return is_placing() || is_copying() || waits_for_bytes_; }
   // What waited for bytes that are in place now. True: more waits.
-  bool settle(bool at_once = false);
-  // Returns when all bytes are in place, and all ends told.
-  void finish_placing();
+  bool settle(Nanoseconds time);
+  // Returns when no byte moves and all ends are told.
+  void finish_moving();
+  // The transport is about to be asked for packets.
+  void begin_polling() { waits_for_bytes_ = false; }
+  // The packets that gather() was asked for have left.
+  void packets_have_left();
   // Work has been posted that the progress thread is to look at.
   void set_posted() { posted_ = true; }
   bool take_posted() { return std::exchange(posted_, false); }
@@ -122,6 +128,8 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   std::uint64_t pieces_placed() override { return placer_.placed(); }
   std::uint64_t lost_piece() override { return loss_.load(std::memory_order_relaxed); }
 
+  bool has_bytes(const engine::Transmit& transmit) override;
+
   struct DeferredReceive {
     Placer::Ticket piece;
     ReceiveSide::Completed completed;
@@ -137,7 +145,26 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   void finish_work(engine::Status status);
   bool store(const rnic::Place& place, std::span<const std::byte> bytes, bool joins, bool in_turn);
   bool store_later(const rnic::Place& place, std::span<const std::byte> bytes, bool joins);
+  bool is_placing() const;
+  bool is_copying() const { return works_ahead_.is_copying() || answers_ahead_.is_copying(); }
+  void tell_placed(bool at_once);
   void end_long_hold(Nanoseconds time);
+  // The request that the transport means, where completed ones may still stand before it.
+  const rnic::SendRequest& request_of(const engine::Transmit& transmit) {
+    return queue_pair_.send_ring().peek(ring_index(transmit.work));
+  }
+  ReadAhead::Position position_of(const engine::Transmit& transmit) const;
+  ReadAhead& ahead_of(const engine::Transmit& transmit) {
+    return transmit.source == engine::Source::kRegion ? answers_ahead_ : works_ahead_;
+  }
+  template <typename Take>
+  bool visit_payload(const engine::Transmit& transmit, const Take& take);
+  ReadAhead::Found find_bytes(const engine::Transmit& transmit);
+  void read_ahead(const engine::Transmit& transmit);
+  void read_works_ahead(std::uint64_t current);
+  bool read_segment_ahead(const rnic::SendRequest& request);
+  void read_answer_ahead(const engine::Transmit& transmit);
+  std::size_t read_piece(ReadAhead& ahead, const rnic::Place& place, std::size_t bytes);
 
   bool hold_responder();
   bool find_remote(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
@@ -169,7 +196,11 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   std::deque<DeferredWork> deferred_works_;
   bool requests_failed_ = false;  // a response was lost: what the transport says is over
   bool begins_write_ = false;     // with the next bytes of an RDMA write
-  Nanoseconds placing_since_ = 0;
+  ReadAhead works_ahead_, answers_ahead_;
+  std::uint64_t ended_works_ = 0;      // taken off the send ring
+  bool waits_for_bytes_ = false;       // the next packet does
+  bool answer_ends_ = false;           // with a packet that is about to leave
+  Nanoseconds held_since_ = 0;         // the responder lock, by what moves
   std::uint32_t xrc_srq_ = 0;          // of the message that is being received
   wire::Address source_{}, target_{};  // of the packet
 };

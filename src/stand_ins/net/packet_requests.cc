@@ -107,6 +107,7 @@ void PacketQueuePair::complete(Status status) {
 }
 
 void PacketQueuePair::finish_work(Status status) {
+  ++ended_works_;
   const rnic::SendRequest& request = queue_pair_.send_ring().front();
   if (kind_of(request.opcode) == WorkKind::kLocal && status != Status::kSuccess) {
     return queue_pair_.complete_front(IBV_WC_MW_BIND_ERR, 0);
@@ -115,6 +116,8 @@ void PacketQueuePair::finish_work(Status status) {
     queue_pair_.port().add(ports::PortCount::kMoreSends);
   }
   queue_pair_.complete_front(status_of(status), static_cast<std::uint32_t>(request.total_bytes));
+  // A queue pair with nothing to do keeps none of the memory that all share.
+  if (queue_pair_.send_ring().empty() && !works_ahead_.is_empty()) works_ahead_.clear();
 }
 
 bool PacketQueuePair::place_response(std::uint32_t index, std::uint64_t offset,
@@ -149,44 +152,6 @@ void PacketQueuePair::build_datagram(engine::Transmit* transmit) {
   engine::Work front;
   work(0, &front);
   datagram_->build(front, transmit);
-}
-
-std::optional<std::uint32_t> PacketQueuePair::gather(const engine::Transmit& transmit,
-                                                     std::span<iovec> pieces,
-                                                     PayloadRoom& payload_room) {
-  std::uint32_t count = 0;
-  const auto add = [&](const rnic::Place& place, std::size_t length) {
-    if (rnic::is_plain(place)) {
-      pieces[count++] = {reinterpret_cast<void*>(place.address), length};
-      return true;
-    }
-    std::byte* room = payload_room.take(length);
-    if (room == nullptr || !rnic::read_registered(place, {room, length})) return false;
-    pieces[count++] = {room, length};
-    return true;
-  };
-  if (transmit.source == engine::Source::kRegion) {
-    rnic::Place place;
-    xrc_srq_ = transmit.packet.xrc_srq;
-    if (!find_remote(transmit.rkey, transmit.address, transmit.payload_bytes, engine::Right::kRead,
-                     &place) ||
-        !add(place, transmit.payload_bytes)) {
-      return std::nullopt;
-    }
-    return count;
-  }
-  if (transmit.source == engine::Source::kNone) return 0;
-  const rnic::SendRequest& request = queue_pair_.send_ring().peek(ring_index(transmit.work));
-  if ((request.flags & IBV_SEND_INLINE) != 0) {
-    pieces[0] = {const_cast<std::uint8_t*>(request.inline_data().data()) + transmit.offset,
-                 transmit.payload_bytes};
-    return 1;
-  }
-  if (!rnic::visit_segments(adapter_.regions(), request.segments(), queue_pair_.domain_of(request),
-                            rnic::kReadHere, transmit.offset, transmit.payload_bytes, add)) {
-    return std::nullopt;
-  }
-  return count;
 }
 
 }  // namespace gdr::net

@@ -18,7 +18,7 @@ namespace gdr::net {
 class PinnedPool {
  public:
   static constexpr std::size_t kBlock = 256 << 10;
-  static constexpr std::size_t kBlocks = 64;
+  static constexpr std::size_t kBlocks = 128;
 
   // Null: all are in use, or they are not locked yet. The first call has them locked, on a thread
   // of its own, because the driver may have that wait for the program's kernels.

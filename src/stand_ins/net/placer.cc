@@ -10,8 +10,6 @@
 namespace gdr::net {
 namespace {
 
-bool is_gpu(const rnic::Place& place) { return !place.cpu_reachable(); }
-
 const void* line_of(const rnic::Place& place) {
   return place.memory->client().line_of(*place.memory->side_at(place.address).context);
 }
@@ -26,7 +24,7 @@ std::optional<Placer::Ticket> Placer::put(const rnic::Place& to, std::span<const
                                           bool joins, Loss& loss) {
   const std::lock_guard guard(mutex_);
   if (joins && extend(to, bytes, loss)) return put_.load(std::memory_order_relaxed);
-  if (is_gpu(to)) client_ = &to.memory->client();
+  if (rnic::is_served(to)) client_ = &to.memory->client();
   Block* block = block_for(bytes.size());
   if (block == nullptr) return std::nullopt;
   std::byte* at = block->bytes + block->used;
@@ -88,7 +86,7 @@ void Placer::go_on() {
 bool Placer::start(Piece& piece) {
   if (started_ == kUnderWay) return false;
   if (piece.loss->load(std::memory_order_relaxed) != kNone) return piece.is_done = true;
-  if (!is_gpu(piece.to)) {
+  if (!rnic::is_served(piece.to)) {
     if (started_ > 0) return false;
     if (!rnic::write_registered(piece.to, {piece.bytes, piece.length})) lose(piece);
     return piece.is_done = true;

@@ -109,14 +109,14 @@ bool ProgressThread::stand_back(Nanoseconds time) {
 void ProgressThread::watch_ports() {
   const Nanoseconds at = wake_at_.load();
   const Nanoseconds before = now();
-  const bool is_placing = path_.is_placing();
-  const timespec patience = as_timespec(is_placing ? 0 : std::max(at, before + kTick) - before);
+  const bool is_moving = path_.is_moving();
+  const timespec patience = as_timespec(is_moving ? 0 : std::max(at, before + kTick) - before);
   const int count = ppoll(watched_.data(), watched_count_.load(),
-                          at == kNever && !is_placing ? nullptr : &patience, nullptr);
+                          at == kNever && !is_moving ? nullptr : &patience, nullptr);
   const bool rung = count > 0 && watched_[0].revents != 0;
   if (rung) empty_doorbell();
   const Nanoseconds time = now();
-  if (!rung && !is_placing && stand_back(time)) return;
+  if (!rung && !is_moving && stand_back(time)) return;
   if (count > (rung ? 1 : 0)) tell_of_readable();
   const bool found = serve();
   fruitless_ = found || rung || count <= 0 ? 0 : fruitless_ + 1;

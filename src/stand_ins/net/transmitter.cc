@@ -86,7 +86,7 @@ class Batch {
   }
 
  private:
-  static constexpr std::uint32_t kPiecesOfPacket = rnic::kMaxSegments;
+  static constexpr std::uint32_t kPiecesOfPacket = rnic::kMaxSegments + 1;
 
   void begin_burst(std::uint32_t packet_bytes) {
     burst_pieces_ = burst_packets_ = burst_bytes_ = 0;
@@ -179,6 +179,7 @@ class Batch {
 void Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time) {
   engine::Connection& connection = *queue_pair.connection();
   engine::Transmit transmit;
+  queue_pair.begin_polling();
   while (connection.poll_transmit(time, &transmit)) {
     Batch batch(port, queue_pair.queue_pair().port(), queue_pair.peer_address(),
                 queue_pair.source_port(), queue_pair.traffic_class(), counters_);
@@ -187,6 +188,7 @@ void Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time
     } while (!batch.full() && connection.poll_transmit(time, &transmit));
     // What the kernel would not take is lost, as on a network: it is sent again.
     (void)batch.send();
+    queue_pair.packets_have_left();
     connection.sent();
   }
 }
@@ -200,6 +202,7 @@ void Transmitter::answer(PacketQueuePair& queue_pair, Port& port, Nanoseconds ti
     if (transmit.packet.info->is(wire::kRequest) || !batch.add(queue_pair, transmit)) break;
   }
   (void)batch.send();
+  queue_pair.packets_have_left();
 }
 
 int Transmitter::datagram(PacketQueuePair& queue_pair, Port& port, const wire::Address& destination,

@@ -15,6 +15,9 @@ inline bool is_plain(const Place& place) {
   return place.reach == Reach::kHost && place.cpu_reachable();
 }
 
+// Only its peer-memory client can copy it: a GPU's.
+inline bool is_served(const Place& place) { return !place.cpu_reachable(); }
+
 // By a peer-memory client, until it has ended: 0 or an errno value. On one of the library's own
 // threads (see PeerMemoryClient).
 using Side = memory::PeerMemoryClient::Side;
