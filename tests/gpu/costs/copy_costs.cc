@@ -2,7 +2,8 @@
 // stand_ins/memory and stand_ins/local. Prints tables, and says nothing of right or wrong.
 //
 //   copy_costs                 # everything, from GPU 0 to GPU 1 (to GPU 0 if there is no other)
-//   copy_costs small flow      # some of: small, flow, kernel, from-host, to-host
+//   copy_costs small flow      # some of: small, flow, kernel, from-host, to-host, queued,
+//                              # reset
 //
 // Some minutes; two processes at a time, one of which only owns the memory that is copied to.
 #include <cstdio>
@@ -18,11 +19,10 @@ using namespace gdr::costs;
 constexpr struct {
   const char* name;
   void (*measure)(int gpu, int far);
-} kTopics[] = {{"small", small_copies},
-               {"flow", copies_in_flight},
-               {"kernel", beside_a_kernel},
-               {"from-host", from_host_memory},
-               {"to-host", to_host_memory}};
+} kTopics[] = {{"small", small_copies},     {"flow", copies_in_flight},
+               {"kernel", beside_a_kernel}, {"from-host", from_host_memory},
+               {"to-host", to_host_memory}, {"queued", behind_queued_work},
+               {"reset", after_a_reset}};
 
 bool is_topic(const char* text) {
   for (const auto& topic : kTopics) {
@@ -53,8 +53,10 @@ int last_gpu() {
 int main(int count, char** arguments) {
   for (int i = 1; i < count; ++i) {
     if (is_topic(arguments[i])) continue;
-    std::fprintf(stderr, "copy_costs: no topic '%s'; small, flow, kernel, from-host, to-host\n",
-                 arguments[i]);
+    std::fprintf(
+        stderr,
+        "copy_costs: no topic '%s'; small, flow, kernel, from-host, to-host, queued, reset\n",
+        arguments[i]);
     return 2;
   }
   const int far = last_gpu();

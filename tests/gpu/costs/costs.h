@@ -96,5 +96,7 @@ void copies_in_flight(int gpu, int far);
 void beside_a_kernel(int gpu, int far);
 void from_host_memory(int gpu, int far);
 void to_host_memory(int gpu, int far);
+void behind_queued_work(int gpu, int far);
+void after_a_reset(int gpu, int far);
 
 }  // namespace gdr::costs
