@@ -54,8 +54,9 @@ std::size_t CudaEngine::lane_for(const CudaCopy& copy) {
   return copy.length <= kShort ? 0 : 1 + static_cast<std::size_t>(copy.kind);
 }
 
-Result<std::uint64_t> CudaEngine::start(const CudaCopy& copy) {
-  const std::size_t lane = lane_for(copy);
+// What follows a copy that is under way goes by its lane, and so behind it.
+Result<std::uint64_t> CudaEngine::start(const CudaCopy& copy, std::optional<std::uint64_t> after) {
+  const std::size_t lane = after && !is_over(*after) ? *after % kLanes : lane_for(copy);
   const std::optional<std::uint64_t> number = lanes_[lane].add(copy);
   if (!number) return Error{EAGAIN, "too many GPU copies in flight"};
   return *number * kLanes + lane;
