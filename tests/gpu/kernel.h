@@ -32,6 +32,7 @@ class Kernel {
   void start(cuda::CUdeviceptr flag, Nanoseconds limit);
   // After this long, or at once: releases it, if it still runs.
   Outcome end(Nanoseconds patience = 0);
+  cuda::CUstream stream() const { return stream_; }  // that it runs on
 
  private:
   // In memory that both sides see.

@@ -68,7 +68,7 @@ bool LocalPath::go_on(rnic::QueuePair& queue_pair, Nanoseconds* retry_at, bool* 
   // other carrier's then.
   while (queue_pair.has_front_for(*this)) {
     if (requester.advance(true) == Advance::kCompleted) continue;
-    if (requester.in_progress && requester.transfer.on_gpu()) *busy = true;
+    if (requester.in_progress && requester.transfer.is_to_be_polled()) *busy = true;
     *retry_at = std::min(*retry_at, requester.retry_at);
     return true;
   }

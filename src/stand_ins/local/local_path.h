@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 
+#include "local/copy_crew.h"
 #include "local/engine_thread.h"
 #include "local/requester.h"
 #include "local/staging.h"
@@ -29,13 +30,13 @@ class LocalPath final : public rnic::LocalCarrier {
   void settle(rnic::QueuePair& queue_pair) override;
 
   // Engine thread: as far as the ring goes now. True while something is left; `retry_at` and
-  // `busy` (a GPU copy is in flight) tell when to come back.
+  // `busy` (a copy that wakes nobody is in flight) tell when to come back.
   bool go_on(rnic::QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy);
 
   // --- For requesters.
   rnic::Adapter& adapter() { return adapter_; }
   peers::Neighbours& neighbours() { return neighbours_; }
-  Staging& staging() { return staging_; }
+  Transfer::Means means() { return {staging_, crew_}; }
   // Copies of this client go through the staging: its pages are locked, soon and once.
   void lock_staging(memory::PeerMemoryClient& client);
 
@@ -46,6 +47,7 @@ class LocalPath final : public rnic::LocalCarrier {
   rnic::Adapter& adapter_;
   peers::Neighbours& neighbours_;
   Staging staging_;
+  CopyCrew crew_;
   std::atomic<bool> staging_is_locked_{false};  // or will be
   EngineThread engine_;
 };

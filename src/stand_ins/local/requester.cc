@@ -166,7 +166,7 @@ Advance Requester::start_moving(bool engine) {
     return Advance::kEngine;
   }
   use_opened();
-  if (!transfer.begin(from, to, {target.peer(), target.held()}, adapter.token(), path.staging())) {
+  if (!transfer.begin(from, to, {target.peer(), target.held()}, adapter.token(), path.means())) {
     abandon();
     return later(kLockRetry);
   }

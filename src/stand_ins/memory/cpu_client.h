@@ -21,7 +21,8 @@ class CpuClient : public PeerMemoryClient {
   // The kernel refuses process_vm_* on memory that is gone, so its identity needs no watching.
   bool still_valid(const Context&) override { return true; }
 
-  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) override;
+  using PeerMemoryClient::start_copy;
+  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length, Turn) override;
   Result<bool> finished(Ticket) override { return true; }
 };
 

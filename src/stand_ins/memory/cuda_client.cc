@@ -20,6 +20,7 @@ using cuda::holds;
 using cuda::Place;
 
 constexpr unsigned kNumberBits = 56;  // of a ticket: the copy's number; above, the GPU's
+constexpr std::uint64_t kNumber = (std::uint64_t{1} << kNumberBits) - 1;
 
 // An address inside an allocation or mapping, where that lies, and its identity.
 struct Piece {
@@ -284,6 +285,22 @@ Result<CudaEngine*> CudaClient::engine_of(const cuda::Driver& driver, int ordina
   return engine;
 }
 
+// The driver knows no other host memory than what is locked. Its first and its last byte are asked
+// for: what lies between them, in one registration, was made and locked as one.
+bool CudaClient::is_locked(std::uint64_t address, std::uint64_t length) {
+  const cuda::Driver* driver = cuda::Driver::already_loaded();
+  if (driver == nullptr) return true;
+  const RelaxedCapture relaxed(*driver);
+  for (const std::uint64_t byte : {address, address + length - 1}) {
+    unsigned type = 0;
+    if (driver->pointer_get_attribute(&type, cuda::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, byte) !=
+        cuda::CUDA_SUCCESS) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool CudaClient::lock_pages(void* memory, std::size_t bytes) {
   const cuda::Driver* driver = cuda::Driver::already_loaded();
   if (driver == nullptr) return false;
@@ -292,11 +309,24 @@ bool CudaClient::lock_pages(void* memory, std::size_t bytes) {
     if (engine == nullptr) continue;
     const RelaxedCapture relaxed(*driver);
     const CurrentContext current(*driver, engine->context());
-    return current.result() == cuda::CUDA_SUCCESS &&
-           driver->mem_host_register(memory, bytes, cuda::CU_MEMHOSTREGISTER_PORTABLE_FLAG) ==
-               cuda::CUDA_SUCCESS;
+    if (current.result() != cuda::CUDA_SUCCESS ||
+        driver->mem_host_register(memory, bytes, cuda::CU_MEMHOSTREGISTER_PORTABLE_FLAG) !=
+            cuda::CUDA_SUCCESS) {
+      return false;
+    }
+    const auto begin = reinterpret_cast<std::uint64_t>(memory);
+    const std::lock_guard guard(staging_mutex_);
+    staging_.push_back({begin, begin + bytes});
+    return true;
   }
   return false;
+}
+
+bool CudaClient::is_own_staging(std::uint64_t address, std::uint64_t length) {
+  const std::lock_guard guard(staging_mutex_);
+  return std::any_of(staging_.begin(), staging_.end(), [&](const Range& range) {
+    return address >= range.begin && address + length <= range.end;
+  });
 }
 
 bool CudaClient::can_copy(const Context& to, const Context& from) {
@@ -329,13 +359,36 @@ Result<CudaEngine*> CudaClient::engine_of_copy(const Side& to, const Side& from)
   return engine;
 }
 
-Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std::uint64_t length) {
-  const Result<CudaEngine*> engine = engine_of_copy(to, from);
-  if (!engine) return engine.error();
+Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std::uint64_t length,
+                                                        Turn turn) {
+  const Result<CudaEngine*> found = engine_of_copy(to, from);
+  if (!found) return found.error();
+  CudaEngine* engine = *found;
   const auto kind = from.context == nullptr ? CudaCopy::Kind::kFromHost
                     : to.context == nullptr ? CudaCopy::Kind::kToHost
                                             : CudaCopy::Kind::kOnDevice;
-  return ticket_of(**engine, (*engine)->start({to.address, from.address, length, kind}));
+  const std::uint64_t host = from.context == nullptr ? from.address : to.address;
+  const CudaCopy copy{to.address,
+                      from.address,
+                      length,
+                      kind,
+                      kind != CudaCopy::Kind::kOnDevice && is_own_staging(host, length),
+                      turn.sequence,
+                      turn.may_overtake};
+  std::optional<std::uint64_t> after;
+  if (turn.sequence != nullptr && turn.sequence->has_any) {
+    const Ticket last = turn.sequence->last;
+    if (last >> kNumberBits == static_cast<Ticket>(engine->ordinal())) {
+      after = last & kNumber;
+    } else if (!is_over(last)) {
+      return Error{EAGAIN, "the copy before it in its sequence is another GPU's"};
+    }
+  }
+  const Result<std::uint64_t> number = engine->start(copy, after);
+  if (!number) return number.error();
+  const Ticket ticket = static_cast<Ticket>(engine->ordinal()) << kNumberBits | *number;
+  if (turn.sequence != nullptr) *turn.sequence = {true, ticket};
+  return ticket;
 }
 
 Result<PeerMemoryClient::Ticket> CudaClient::start_in_order(Side to, Side from,
@@ -353,12 +406,20 @@ const void* CudaClient::line_of(const Context& context) const {
   return static_cast<const CudaContext&>(context).engine;
 }
 
-Result<bool> CudaClient::finished(Ticket ticket) {
+CudaEngine* CudaClient::engine_of(Ticket ticket) {
   const std::uint64_t ordinal = ticket >> kNumberBits;
-  CudaEngine* engine =
-      ordinal < kMostDevices ? engines_[ordinal].load(std::memory_order_acquire) : nullptr;
+  return ordinal < kMostDevices ? engines_[ordinal].load(std::memory_order_acquire) : nullptr;
+}
+
+bool CudaClient::is_over(Ticket ticket) {
+  const CudaEngine* engine = engine_of(ticket);
+  return engine == nullptr || engine->is_over(ticket & kNumber);
+}
+
+Result<bool> CudaClient::finished(Ticket ticket) {
+  CudaEngine* engine = engine_of(ticket);
   if (engine == nullptr) return Error{EINVAL, "no such GPU copy"};
-  return engine->finished(ticket & ((Ticket{1} << kNumberBits) - 1));
+  return engine->finished(ticket & kNumber);
 }
 
 }  // namespace gdr::memory

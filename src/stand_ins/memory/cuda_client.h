@@ -9,7 +9,9 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <vector>
 
+#include "base/spin_lock.h"
 #include "cuda/observed_dma_buf.h"
 #include "cuda/place.h"
 #include "memory/cuda_engine.h"
@@ -42,9 +44,11 @@ class CudaClient : public PeerMemoryClient {
   Exported exported(const Context& context) override;
   Result<std::unique_ptr<Context>> open(const Exported& exported, UniqueFd descriptor) override;
 
+  bool is_locked(std::uint64_t address, std::uint64_t length) override;
   bool lock_pages(void* memory, std::size_t bytes) override;
   bool can_copy(const Context& to, const Context& from) override;
-  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) override;
+  using PeerMemoryClient::start_copy;
+  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length, Turn turn) override;
   Result<Ticket> start_in_order(Side to, Side from, std::uint64_t length) override;
   const void* line_of(const Context& context) const override;  // its GPU's
   Result<bool> finished(Ticket ticket) override;
@@ -56,10 +60,19 @@ class CudaClient : public PeerMemoryClient {
                                                     const cuda::ObservedDmaBuf& seen, DmaBuf buffer,
                                                     std::uint64_t length);
   Result<CudaEngine*> engine_of(const cuda::Driver& driver, int ordinal);
+  CudaEngine* engine_of(Ticket ticket);
+  bool is_over(Ticket ticket);
   CudaEngine* engine_for(const cuda::Driver& driver, const Exported& exported);
   Result<CudaEngine*> engine_of_copy(const Side& to, const Side& from);
 
-  std::mutex mutex_;  // making of engines: cold
+  bool is_own_staging(std::uint64_t address, std::uint64_t length);
+
+  struct Range {
+    std::uint64_t begin, end;
+  };
+  SpinLock staging_mutex_;
+  std::vector<Range> staging_;  // under staging_mutex_: what lock_pages() has locked
+  std::mutex mutex_;            // making of engines: cold
   std::array<std::atomic<CudaEngine*>, kMostDevices> engines_{};
 };
 

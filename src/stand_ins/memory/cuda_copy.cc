@@ -1,5 +1,6 @@
 #include "memory/cuda_copy.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace gdr::memory {
@@ -58,6 +59,14 @@ CUresult issue_copy(const cuda::Driver& driver, const CudaCopy& copy, cuda::CUst
       break;
   }
   return issue_from_host(driver, copy, stream);
+}
+
+bool can_go_together(std::span<const CudaCopy> copies) {
+  return std::all_of(copies.begin(), copies.end(), [&](const CudaCopy& copy) {
+    if (copy.kind != copies.front().kind) return false;
+    return copy.kind == CudaCopy::Kind::kOnDevice ||
+           (copy.is_staging && copy.length > kComputeChannelBytes);
+  });
 }
 
 CUresult issue_together(const cuda::Driver& driver, std::span<const CudaCopy> copies,

@@ -57,8 +57,9 @@ std::size_t CudaEngine::lane_for(const CudaCopy& copy) {
   return copy.length <= kShort ? 0 : lane_of(copy.kind);
 }
 
-Result<std::uint64_t> CudaEngine::start(const CudaCopy& copy) {
-  return start_on(lane_for(copy), copy);
+// What follows a copy that is under way goes by its lane, and so behind it.
+Result<std::uint64_t> CudaEngine::start(const CudaCopy& copy, std::optional<std::uint64_t> after) {
+  return start_on(after && !is_over(*after) ? *after % kLanes : lane_for(copy), copy);
 }
 
 Result<std::uint64_t> CudaEngine::start_in_order(const CudaCopy& copy) {

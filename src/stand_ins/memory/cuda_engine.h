@@ -31,14 +31,19 @@ class CudaEngine {
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
 
-  // In no order among each other. The number is the copy's until finished() has given true or an
-  // error. EAGAIN: too many are in flight.
-  Result<std::uint64_t> start(const CudaCopy& copy);
+  // In no order among each other, but those of one sequence: `after` is the last one of that. The
+  // number is the copy's until finished() has given true or an error. EAGAIN: too many are in
+  // flight.
+  Result<std::uint64_t> start(const CudaCopy& copy, std::optional<std::uint64_t> after = {});
   // The same from host memory, ending in the order in which they were started so: all on one
   // stream.
   Result<std::uint64_t> start_in_order(const CudaCopy& copy);
   // A copy goes on by these calls alone. EFAULT when the driver refuses an address.
   Result<bool> finished(std::uint64_t number);
+  // The same without going on with it, and for a copy whose end was told before.
+  bool is_over(std::uint64_t number) const {
+    return lanes_[number % kLanes].is_over(number / kLanes);
+  }
 
   int ordinal() const { return ordinal_; }
   cuda::CUcontext context() const { return context_; }

@@ -62,9 +62,8 @@ Result<bool> CudaLane::finished(std::uint64_t number) {
 // Under mutex_.
 void CudaLane::go_on(Nanoseconds time) {
   const bool under_way = first_batch_ != next_batch_;
-  const bool may_issue = !waiting_.empty() && next_batch_ - first_batch_ < kBatches;
   const bool may_look = under_way && time - looked_at_ >= kBetweenLooks;
-  if (failure_.load() != cuda::CUDA_SUCCESS || (!may_issue && !may_look)) return;
+  if (failure_.load() != cuda::CUDA_SUCCESS || (!may_issue() && !may_look)) return;
   const RelaxedCapture relaxed(*driver_);
   const CurrentContext current(*driver_, context_);
   CUresult result = current.result();
@@ -72,10 +71,7 @@ void CudaLane::go_on(Nanoseconds time) {
     looked_at_ = time;
     result = look();
   }
-  while (result == cuda::CUDA_SUCCESS && !waiting_.empty() &&
-         next_batch_ - first_batch_ < kBatches) {
-    result = issue();
-  }
+  while (result == cuda::CUDA_SUCCESS && may_issue()) result = issue();
   if (result != cuda::CUDA_SUCCESS) failure_.store(result);
 }
 
@@ -92,16 +88,37 @@ CUresult CudaLane::look() {
   return cuda::CUDA_SUCCESS;
 }
 
+// Of the copies that wait, how many the next batch takes. A batch has no order, so one that is
+// behind another of its sequence goes in the next.
+std::size_t CudaLane::next_size() const {
+  std::size_t size = 0;
+  std::uint64_t bytes = 0;
+  for (; size < std::min(waiting_.size(), kMostCopies) && bytes < kEnoughBytes; ++size) {
+    const CudaCopy& next = waiting_[size];
+    const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(size);
+    if (next.sequence != nullptr && !next.may_overtake &&
+        std::any_of(waiting_.begin(), end,
+                    [&](const CudaCopy& copy) { return copy.sequence == next.sequence; })) {
+      break;
+    }
+    bytes += next.length;
+  }
+  return size;
+}
+
+// With few under way at once; behind those only a batch that no other copy can join any more.
+bool CudaLane::may_issue() const {
+  const std::uint64_t under_way = next_batch_ - first_batch_;
+  if (waiting_.empty() || under_way >= kBatches) return false;
+  return under_way < kFewBatches || next_size() < waiting_.size();
+}
+
 // The event is recorded also where copies were refused: part of one may be on its way, and no byte
 // may move once its owner has the error.
 CUresult CudaLane::issue() {
-  std::vector<CudaCopy> copies;
-  std::uint64_t bytes = 0;
-  while (!waiting_.empty() && copies.size() < kMostCopies && bytes < kEnoughBytes) {
-    bytes += waiting_.front().length;
-    copies.push_back(waiting_.front());
-    waiting_.pop_front();
-  }
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(next_size());
+  const std::vector<CudaCopy> copies(waiting_.begin(), end);
+  waiting_.erase(waiting_.begin(), end);
   Batch& batch = batches_[next_batch_++ % kBatches];
   batch.last = added_.load(std::memory_order_relaxed) - waiting_.size();
   issue_all(copies, batch.last - copies.size() + 1);
@@ -109,12 +126,11 @@ CUresult CudaLane::issue() {
 }
 
 void CudaLane::issue_all(const std::vector<CudaCopy>& copies, std::uint64_t first) {
-  const bool on_device = std::all_of(copies.begin(), copies.end(), [](const CudaCopy& copy) {
-    return copy.kind == CudaCopy::Kind::kOnDevice;
-  });
-  if (on_device && copies.size() > 1 &&
-      issue_together(*driver_, copies, cuda::CU_MEMCPY_FLAG_DEFAULT, stream_) ==
-          cuda::CUDA_SUCCESS) {
+  const auto flags = copies.front().kind == CudaCopy::Kind::kOnDevice
+                         ? cuda::CU_MEMCPY_FLAG_DEFAULT
+                         : cuda::CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
+  if (copies.size() > 1 && can_go_together(copies) &&
+      issue_together(*driver_, copies, flags, stream_) == cuda::CUDA_SUCCESS) {
     return;
   }
   // Also where one of them is refused: only that one.

@@ -33,18 +33,25 @@ class CudaLane {
   cuda::CUresult prepare(const cuda::Driver& driver, cuda::CUcontext context, int priority);
 
   // Copies from host memory, and to it, end in the order in which they were added; those on the
-  // device in none. The number is the copy's until finished() has given true or an error. Nothing:
-  // too much is waiting.
+  // device in none but that of their sequence. The number is the copy's until finished() has given
+  // true or an error. Nothing: too much is waiting.
   std::optional<std::uint64_t> add(const CudaCopy& copy);
   // EFAULT when the driver refuses an address.
   Result<bool> finished(std::uint64_t number);
+  bool is_over(std::uint64_t number) const {
+    return number <= ended_.load(std::memory_order_acquire) ||
+           failure_.load() != cuda::CUDA_SUCCESS;
+  }
 
  private:
-  static constexpr std::size_t kBatches = 2;  // under way: one runs, the next begins without a gap
+  static constexpr std::size_t kBatches = 8;     // under way at most
+  static constexpr std::size_t kFewBatches = 2;  // one runs, the next begins without a gap
   static constexpr std::size_t kMostWaiting = 1024;
 
   void go_on(Nanoseconds time);
   cuda::CUresult look();
+  std::size_t next_size() const;
+  bool may_issue() const;
   cuda::CUresult issue();
   void issue_all(const std::vector<CudaCopy>& copies, std::uint64_t first);
 

@@ -79,6 +79,9 @@ class PeerMemoryClient {
     return Error{EOPNOTSUPP, "memory of another process"};
   }
 
+  // Whether host memory's pages are locked for this client's copies, as far as it knows. If not, it
+  // stages them itself, slowly.
+  virtual bool is_locked(std::uint64_t /*address*/, std::uint64_t /*length*/) { return true; }
   // Host memory of the library's own, so that copies to and from it are quick. For the life of the
   // process. May wait behind running kernels.
   virtual bool lock_pages(void* /*memory*/, std::size_t /*bytes*/) { return false; }
@@ -91,9 +94,24 @@ class PeerMemoryClient {
   // Whether one copy gets there, both being this client's memory; else it takes two, through host
   // memory.
   virtual bool can_copy(const Context& /*to*/, const Context& /*from*/) { return true; }
-  // At least one side is this client's memory. EAGAIN: too many copies are in flight; the same
-  // again later. EFAULT: the memory was freed.
-  virtual Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) = 0;
+  // Copies of one sequence arrive in the order in which they were started, each before any byte of
+  // the next. What is in it is the client's.
+  struct Sequence {
+    bool has_any = false;
+    Ticket last = 0;
+  };
+  // A copy's turn: none, or in a sequence. One that may overtake those before it is still not
+  // overtaken by those behind it.
+  struct Turn {
+    Sequence* sequence = nullptr;
+    bool may_overtake = false;
+  };
+  // At least one side is this client's memory. EAGAIN: too many copies are in flight, or the order
+  // cannot be kept yet; the same again later. EFAULT: the memory was freed.
+  virtual Result<Ticket> start_copy(Side to, Side from, std::uint64_t length, Turn turn) = 0;
+  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) {
+    return start_copy(to, from, length, {});
+  }
   // The same from host memory into this client's. Copies begun so into memory of one line end in
   // the order in which they began, whatever their lengths.
   virtual Result<Ticket> start_in_order(Side to, Side from, std::uint64_t length) {

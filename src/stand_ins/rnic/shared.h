@@ -29,7 +29,7 @@ constexpr std::uint32_t kListeners = 1024;
 constexpr std::uint32_t kSrqs = 1u << 12;
 constexpr std::uint32_t kXrcDomains = 256;
 constexpr std::uint32_t kServiceRequests = 64;
-constexpr std::uint64_t kMostServed = 512 * 1024;  // bytes that one of them copies
+constexpr std::uint64_t kMostServed = 1024 * 1024;  // bytes that one of them copies
 constexpr std::uint32_t kDevices = 16;
 constexpr std::uint32_t kAddresses = 8;   // of one device, each with a GID of RoCE v1 and one of v2
 constexpr std::uint32_t kOwnAddress = 1;  // the one that it is configured with
@@ -399,7 +399,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 25;
+constexpr std::uint32_t kSegmentLayout = 26;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

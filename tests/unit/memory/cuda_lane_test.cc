@@ -116,14 +116,61 @@ TEST_F(Lane, PutsAtMost16CopiesOr16MebibytesIntoABatch) {
   fill_both_batches();
   for (std::uint64_t to = 0; to < 20; ++to) add(to);
   for (std::uint64_t to = 0; to < 5; ++to) add(to, 4 * kMiB);
-  std::vector<std::size_t> sizes;
-  for (calls.ended = 1; calls.ended < 6; ++calls.ended) {
-    (void)finished(27);
-    sizes.push_back(calls.issued.back().size());
-  }
-  // Four short ones and four long ones, which are 16 MiB and a little, and the last.
-  EXPECT_EQ(sizes, (std::vector<std::size_t>{16, 8, 1, 1, 1}));
+  const auto sizes = [] {
+    std::vector<std::size_t> all;
+    for (const auto& issued : calls.issued) all.push_back(issued.size());
+    return all;
+  };
+  (void)finished(27);
+  // Full ones need not wait: four short ones and four long ones are 16 MiB and a little.
+  EXPECT_EQ(sizes(), (std::vector<std::size_t>{1, 1, 16, 8}));
+  calls.ended = 2;
+  EXPECT_FALSE(finished(27));
+  EXPECT_EQ(sizes(), (std::vector<std::size_t>{1, 1, 16, 8})) << "the last might have company";
+  calls.ended = 3;
+  EXPECT_FALSE(finished(27));
+  EXPECT_EQ(sizes(), (std::vector<std::size_t>{1, 1, 16, 8, 1}));
+  calls.ended = 5;
   EXPECT_TRUE(finished(27));
+}
+
+// A batch has no order, a stream has.
+TEST_F(Lane, PutsNoTwoCopiesOfASequenceIntoABatchAndIssuesThemWithoutWaiting) {
+  const int one = 0, other = 0;
+  fill_both_batches();
+  const auto add_to = [&](std::uint64_t to, const void* sequence, bool may_overtake = false) {
+    return *lane_.add({to, 0, 4096, Kind::kOnDevice, false, sequence, may_overtake});
+  };
+  add_to(10, &one);
+  add_to(20, &other);
+  add_to(11, &one);
+  add_to(12, &one);
+  add_to(21, &other, true);
+  add_to(13, &one);
+  const std::uint64_t last = add_to(14, &one);
+  EXPECT_FALSE(finished(last));
+  using Batches = std::vector<std::vector<std::uint64_t>>;
+  EXPECT_EQ(calls.issued, (Batches{{1}, {2}, {10, 20}, {11}, {12, 21}, {13}}))
+      << "14 might have company";
+  calls.ended = 5;
+  EXPECT_FALSE(finished(last));
+  EXPECT_EQ(calls.issued.back(), (std::vector<std::uint64_t>{14}));
+  EXPECT_TRUE(lane_.is_over(last - 2)) << "12";
+  EXPECT_FALSE(lane_.is_over(last));
+  calls.ended = 7;
+  EXPECT_TRUE(finished(last));
+}
+
+TEST_F(Lane, IssuesLongCopiesOfTheLibrarysOwnHostMemoryTogether) {
+  fill_both_batches();
+  const auto add_host = [&](std::uint64_t to, std::uint64_t bytes) {
+    return *lane_.add({to, 0, bytes, Kind::kFromHost, true});
+  };
+  add_host(3, kMiB);
+  const std::uint64_t last = add_host(4, kMiB);
+  calls.ended = 1;
+  EXPECT_FALSE(finished(last));
+  EXPECT_EQ(calls.issued.back(), (std::vector<std::uint64_t>{3, 4}));
 }
 
 TEST_F(Lane, FailsOnlyTheCopyThatTheDriverRefuses) {
