@@ -122,17 +122,33 @@ std::uint32_t Adapter::allocate_protection_domain() {
 Result<std::shared_ptr<CompletionQueue>> Adapter::create_completion_queue(
     CompletionQueueSettings settings) {
   const std::lock_guard guard(mutex_);
-  const std::uint32_t index = free_index(0, kCompletionQueues, [this](std::uint32_t at) {
-    // One that a queue pair still holds on to lives on in its shared place.
-    return !completion_queues_.contains(at) &&
-           segment_->completion_queue(at).generation.load() == 0;
-  });
-  if (index == kCompletionQueues) return Error{ENOMEM, "all completion queues are in use"};
+  const std::optional<std::uint32_t> index = take_completion_queue_index();
+  if (!index) return Error{ENOMEM, "all completion queues are in use"};
   Result<std::unique_ptr<CompletionQueue>> queue =
-      CompletionQueue::create(*segment_, regions_, index, std::move(settings), token_, liveness_);
-  if (!queue) return queue.error();
-  completion_queues_[index].queue = *std::move(queue);
-  return completion_queues_[index].queue;
+      CompletionQueue::create(*segment_, regions_, *index, std::move(settings), token_, liveness_);
+  if (!queue) {
+    free_completion_queues_.push_back(*index);
+    return queue.error();
+  }
+  completion_queues_[*index].queue = *std::move(queue);
+  return completion_queues_[*index].queue;
+}
+
+// One that was given back, the last first, so that few pages of the table are touched. One that a
+// queue pair still holds on to lives on in its shared place, and is passed over.
+std::optional<std::uint32_t> Adapter::take_completion_queue_index() {
+  const auto is_free = [this](std::uint32_t at) {
+    return segment_->completion_queue(at).generation.load() == 0;
+  };
+  const auto place =
+      std::find_if(free_completion_queues_.rbegin(), free_completion_queues_.rend(), is_free);
+  if (place != free_completion_queues_.rend()) {
+    const std::uint32_t index = *place;
+    free_completion_queues_.erase(std::next(place).base());
+    return index;
+  }
+  if (next_completion_queue_ == kCompletionQueues) return std::nullopt;
+  return next_completion_queue_++;
 }
 
 void Adapter::watch_overrun(CompletionQueue& queue, std::shared_ptr<EventQueue> events,
@@ -145,7 +161,9 @@ void Adapter::watch_overrun(CompletionQueue& queue, std::shared_ptr<EventQueue> 
 
 void Adapter::destroy_completion_queue(CompletionQueue& queue) {
   const std::lock_guard guard(mutex_);
-  completion_queues_.erase(queue.index());
+  if (completion_queues_.erase(queue.index()) != 0) {
+    free_completion_queues_.push_back(queue.index());
+  }
 }
 
 Result<std::shared_ptr<QueuePair>> Adapter::create_queue_pair(const QueuePairSettings& settings) {

@@ -180,6 +180,7 @@ class Adapter {
   void look_after_locks();
 
  private:
+  std::optional<std::uint32_t> take_completion_queue_index();
   void deliver_event(std::uint32_t queue);
   Result<std::uint32_t> add_region(Backing backing, const RegionAttributes& attributes);
   struct WatchedQueue {
@@ -218,6 +219,8 @@ class Adapter {
   std::mutex mutex_;                                                 // the tables below: cold
   std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index
   std::map<std::uint32_t, WatchedQueue> completion_queues_;
+  std::vector<std::uint32_t> free_completion_queues_;  // indices that were in use
+  std::uint32_t next_completion_queue_ = 0;            // from here on none was
   std::map<std::uint32_t, std::shared_ptr<Srq>> srqs_;
   // From a random place on: who forges packets has to guess a number first. 0 and 1 are the
   // specification's special queue pairs.
