@@ -21,7 +21,7 @@ constexpr std::uint32_t kSlots = 1u << kSlotBits;  // slot 0 is never used
 constexpr std::uint32_t kQueuePairBits = 24 - kSlotBits;
 constexpr std::uint32_t kQueuePairs = 1u << kQueuePairBits;  // of one process
 constexpr std::uint32_t kCompletionQueues = 1u << 14;
-constexpr std::uint32_t kRegionBits = 16;
+constexpr std::uint32_t kRegionBits = 17;
 constexpr std::uint32_t kRegions = 1u << kRegionBits;
 constexpr std::uint32_t kFlows = 1024;
 constexpr std::uint32_t kMembers = 4096;
@@ -399,7 +399,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 25;
+constexpr std::uint32_t kSegmentLayout = 26;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {
