@@ -160,6 +160,8 @@ class Adapter {
       neighbours_.wake_service();
     }
   }
+  // Has the service thread look at it soon.
+  void wake_for(const QueuePair& queue_pair);
   // For one of this process's own requests.
   void complete(CompletionQueue& queue, const SharedCompletion& completion);
   // Service thread, after a death: what the dead had pushed without raising its event. A queue that
@@ -192,7 +194,13 @@ class Adapter {
 
   Adapter(Token token, std::vector<DeviceConfiguration> devices, std::unique_ptr<Segment> segment,
           Neighbours& neighbours, Liveness& liveness);
+  struct Due {
+    std::vector<std::shared_ptr<QueuePair>> queue_pairs;
+    std::vector<WatchedQueue> completion_queues;  // with `events` to tell of an overrun
+  };
+  Due take_all_due();
   std::vector<std::shared_ptr<QueuePair>> queue_pairs_now();
+  std::vector<std::shared_ptr<QueuePair>> busy_queue_pairs();  // perhaps
   std::vector<std::shared_ptr<CompletionQueue>> completion_queues_now();
   void wait_for_copies();
   std::vector<std::shared_ptr<Srq>> srqs_now();
@@ -226,6 +234,8 @@ class Adapter {
   // specification's special queue pairs.
   std::uint32_t next_queue_pair_, next_srq_;
   HeldLocks held_locks_;
+  bool looks_at_everything_ = false;  // service thread
+  Nanoseconds looked_at_everything_ = 0;
   std::uint32_t next_domain_ = 1;
 };
 
