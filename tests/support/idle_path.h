@@ -18,6 +18,7 @@ class IdlePath : public rnic::LocalCarrier, public rnic::Neighbours {
   void cancel(rnic::QueuePair&) override { ++cancels; }
   void receive_posted(std::uint32_t slot) override { woken.push_back(slot); }
   void settle(rnic::QueuePair&) override {}
+  bool is_settled(rnic::QueuePair&) override { return true; }
   void settle() override { ++settles; }
   bool any_segment(const std::function<bool(rnic::Segment&)>&) override { return false; }
   bool knows_everyone() override { return true; }

@@ -39,6 +39,18 @@ bool find(void* library, const char* symbol, Function*& member) {
   return member != nullptr;
 }
 
+// How many libraries the process has loaded so far.
+unsigned long long libraries_loaded() {
+  unsigned long long loaded = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* first, std::size_t, void* found) {
+        *static_cast<unsigned long long*>(found) = first->dlpi_adds;
+        return 1;  // every library tells the same
+      },
+      &loaded);
+  return loaded;
+}
+
 }  // namespace
 
 Result<const Driver*> Driver::resolve(void* library, const char* name) {
@@ -79,9 +91,15 @@ const Driver* Driver::already_loaded() {
   // Only success is remembered: the process may load CUDA later.
   static std::atomic<const Driver*> found{nullptr};
   if (const Driver* driver = found.load(std::memory_order_acquire)) return driver;
+  // The loader looks through the file system for a library that is not loaded, which takes longer
+  // than to register memory does. So it is asked again only when another library has been loaded.
+  static std::atomic<unsigned long long> not_among{0};
+  const unsigned long long loaded = libraries_loaded();
+  if (not_among.load(std::memory_order_relaxed) == loaded) return nullptr;
   void* library = dlopen(kLibrary, RTLD_NOW | RTLD_NOLOAD);
   if (library == nullptr) {
     dlerror();  // the application must not find our failure in its own dlerror()
+    not_among.store(loaded, std::memory_order_relaxed);
     return nullptr;
   }
   Result<const Driver*> driver = resolve(library, kLibrary);

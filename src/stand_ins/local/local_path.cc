@@ -94,6 +94,12 @@ void LocalPath::settle(rnic::QueuePair& queue_pair) {
   if (moves % 2 == 1) requester->outwait(moves);
 }
 
+bool LocalPath::is_settled(rnic::QueuePair& queue_pair) {
+  const std::unique_lock guard(queue_pair.send_lock(), std::try_to_lock);
+  if (!guard) return false;
+  return queue_pair.local_state == nullptr || requester_of(queue_pair).moves.load() % 2 == 0;
+}
+
 void LocalPath::lock_staging(memory::PeerMemoryClient& client) {
   if (staging_is_locked_.exchange(true)) return;
   neighbours_.opener().run_soon([this, &client] { staging_.lock_pages(client); });

@@ -28,6 +28,7 @@ class LocalPath final : public rnic::LocalCarrier {
   int connect(rnic::QueuePair& queue_pair) override;
   void cancel(rnic::QueuePair& queue_pair) override;
   void settle(rnic::QueuePair& queue_pair) override;
+  bool is_settled(rnic::QueuePair& queue_pair) override;
 
   // Engine thread: as far as the ring goes now. True while something is left; `retry_at` and
   // `busy` (a copy that wakes nobody is in flight) tell when to come back.

@@ -4,6 +4,7 @@
 
 #include "base/kill_point.h"
 #include "local/fault_hooks.h"
+#include "rnic/due.h"
 #include "rnic/srq.h"
 
 namespace gdr::local {
@@ -236,7 +237,10 @@ void Target::tell_of_push(rnic::Push push, std::uint32_t queue) {
 void Target::report(rnic::Failure failure) {
   // Cut off: it may be another connection's by now.
   if (!store_while(held_, queue_pair_->failure, static_cast<std::uint32_t>(failure))) return;
-  tell(queue_pair_peer());
+  Peer* owner = queue_pair_peer();
+  rnic::Segment& segment = owner != nullptr ? owner->segment() : adapter_->segment();
+  rnic::mark_due(segment.header().due_queue_pairs, index_);
+  tell(owner);
 }
 
 void Target::tell(Peer* owner) {

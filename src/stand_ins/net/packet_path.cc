@@ -165,10 +165,14 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
   queue_pair.packet_state = std::move(state);
   {
     const std::lock_guard guard(connected_mutex_);
-    std::erase_if(connected_, [&](const Connected& known) {
-      return known.queue_pair.expired() || known.flow.number == flow.number;
-    });
-    connected_.push_back({queue_pair.weak_from_this(), device, address, flow});
+    // Seldom enough that a connection does not cost more the more there are.
+    if (connected_.size() >= connected_to_purge_) {
+      std::erase_if(connected_,
+                    [](const auto& known) { return known.second.queue_pair.expired(); });
+      connected_to_purge_ = std::max(kLeastPurged, 2 * connected_.size());
+    }
+    connected_.insert_or_assign(flow.number,
+                                Connected{queue_pair.weak_from_this(), device, address, flow});
   }
   const std::size_t count = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
@@ -209,7 +213,7 @@ PortRules PacketPath::rules_of(const OpenPort& port) {
   rules.slots = port.sharing->slots();
   rules.mads = mad_floods_.present(now());
   const std::lock_guard guard(connected_mutex_);
-  for (Connected& known : connected_) {
+  for (auto& [number, known] : connected_) {
     const bool is_here =
         known.device == port.device && (!known.flow.connected || known.address == port.address);
     if (!is_here || known.queue_pair.expired()) continue;
@@ -247,6 +251,7 @@ void PacketPath::send_later(rnic::QueuePair& queue_pair) {
   PacketQueuePair& state = state_of(queue_pair);
   state.start_sending(port_of(queue_pair)->room);
   state.set_posted();
+  keep_timers_of(queue_pair);
   thread_->wake_at(0);
   thread_->wake();
 }
@@ -257,7 +262,9 @@ void PacketPath::pump(rnic::QueuePair& queue_pair, Nanoseconds time) {
   PacketQueuePair& state = state_of(queue_pair);
   if (port == nullptr || state.connection() == nullptr) return;
   transmitter_.pump(state, *port->port, time);
-  const Nanoseconds next = std::min(state.connection()->next_timeout(), port->port->next_timeout());
+  const Nanoseconds own = state.connection()->next_timeout();
+  if (own != engine::kNever) keep_timers_of(queue_pair);
+  const Nanoseconds next = std::min(own, port->port->next_timeout());
   if (next != engine::kNever) thread_->wake_at(next);
   if (state.is_moving()) await_moving(queue_pair.shared_from_this());
 }
@@ -305,43 +312,6 @@ void PacketPath::cancel(rnic::QueuePair& queue_pair) {
     transmitter_.answer(state, *port->port, now());
   }
   queue_pair.packet_state.reset();
-}
-
-Nanoseconds PacketPath::run_timers(Nanoseconds time) {
-  std::vector<std::shared_ptr<rnic::QueuePair>> present;
-  {
-    const std::lock_guard guard(connected_mutex_);
-    for (const Connected& known : connected_) {
-      if (!known.flow.connected) continue;
-      if (auto queue_pair = known.queue_pair.lock()) present.push_back(std::move(queue_pair));
-    }
-  }
-  Nanoseconds next = general_services_.route(time);
-  for (const auto& queue_pair : present) {
-    const std::unique_lock guard(queue_pair->send_lock(), std::try_to_lock);
-    if (!guard) {
-      next = time;
-      continue;
-    }
-    if (queue_pair->packet_state == nullptr) continue;
-    PacketQueuePair& state = state_of(*queue_pair);
-    engine::Connection& connection = *state.connection();
-    const bool posted = state.take_posted();
-    if (posted) connection.posted(time);
-    const bool due = connection.next_timeout() <= time;
-    if (due) connection.handle_timeout(time);
-    if (OpenPort* port = port_of(*queue_pair); due && port != nullptr) {
-      (void)ask_for_peer(*port, state, time);
-    }
-    if (due || posted) pump(*queue_pair, time);
-    state.release_responder();
-    next = std::min(next, connection.next_timeout());
-  }
-  for (std::size_t i = 0; i < port_count_.load(); ++i) {
-    next = std::min({next, ports_[i].port->next_timeout(), ports_[i].sharing->run(time),
-                     ports_[i].gate->run(time)});
-  }
-  return puts_off_.load() ? std::min(next, time + kMostPutOff) : next;
 }
 
 void PacketPath::prepare_fork() {

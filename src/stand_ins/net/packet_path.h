@@ -16,6 +16,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "base/spin_lock.h"
@@ -118,6 +119,10 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
   void await_moving(std::shared_ptr<rnic::QueuePair> queue_pair);
   void settle_moving();
+  void keep_timers_of(rnic::QueuePair& queue_pair);
+  std::vector<std::shared_ptr<rnic::QueuePair>> take_timed();
+  // When its next timer is due.
+  Nanoseconds run_timers(rnic::QueuePair& queue_pair, Nanoseconds time);
   void send_datagram(rnic::QueuePair& queue_pair);
   // How many arrivals there were. Nothing: another thread is at it.
   std::optional<std::uint32_t> receive_all(bool inline_progress);
@@ -161,7 +166,14 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
       groups_mutex_;   // changes of what groups_ is to hold, from the look on; before open_mutex_
   GroupPorts groups_;  // changed under open_mutex_
   std::mutex connected_mutex_;
-  std::vector<Connected> connected_;
+  std::unordered_map<std::uint32_t, Connected> connected_;  // by number
+  std::size_t connected_to_purge_ = kLeastPurged;  // so many, and the expired ones are taken out
+  static constexpr std::size_t kLeastPurged = 64;
+
+  // Connections that a timer runs for or that have been posted to, so that idle ones cost nothing.
+  // Some more than once.
+  SpinLock timed_lock_;  // innermost
+  std::vector<std::weak_ptr<rnic::QueuePair>> timed_;
 
   GeneralServices general_services_;
   LocalAddresses local_addresses_;

@@ -269,7 +269,7 @@ void PacketQueuePair::fail(engine::Fault fault) {
   const rnic::Failure failure =
       fault == engine::Fault::kAccess ? rnic::Failure::kReported : rnic::Failure::kInvalid;
   queue_pair_.shared().failure.store(static_cast<std::uint32_t>(failure));
-  adapter_.neighbours().wake_service();
+  adapter_.wake_for(queue_pair_);
 }
 
 }  // namespace gdr::net

@@ -94,6 +94,9 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   // Work has been posted that the progress thread is to look at.
   void set_posted() { posted_ = true; }
   bool take_posted() { return std::exchange(posted_, false); }
+  // Whether the progress thread has it among those that it looks at for their timers.
+  bool is_timed() const { return timed_; }
+  void set_timed(bool timed) { timed_ = timed; }
 
   // The front request of a UD queue pair as a packet.
   void build_datagram(engine::Transmit* transmit);
@@ -187,6 +190,7 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   Nanoseconds impatient_until_ = 0;  // its responder lock was not to be had
   bool received_ = false;
   bool posted_ = false;
+  bool timed_ = false;
   rnic::WindowChange window_;
   Placer& placer_;
   Placer::Ticket last_piece_ = 0;     // of this queue pair

@@ -122,17 +122,33 @@ std::uint32_t Adapter::allocate_protection_domain() {
 Result<std::shared_ptr<CompletionQueue>> Adapter::create_completion_queue(
     CompletionQueueSettings settings) {
   const std::lock_guard guard(mutex_);
-  const std::uint32_t index = free_index(0, kCompletionQueues, [this](std::uint32_t at) {
-    // One that a queue pair still holds on to lives on in its shared place.
-    return !completion_queues_.contains(at) &&
-           segment_->completion_queue(at).generation.load() == 0;
-  });
-  if (index == kCompletionQueues) return Error{ENOMEM, "all completion queues are in use"};
+  const std::optional<std::uint32_t> index = take_completion_queue_index();
+  if (!index) return Error{ENOMEM, "all completion queues are in use"};
   Result<std::unique_ptr<CompletionQueue>> queue =
-      CompletionQueue::create(*segment_, regions_, index, std::move(settings), token_, liveness_);
-  if (!queue) return queue.error();
-  completion_queues_[index].queue = *std::move(queue);
-  return completion_queues_[index].queue;
+      CompletionQueue::create(*segment_, regions_, *index, std::move(settings), token_, liveness_);
+  if (!queue) {
+    free_completion_queues_.push_back(*index);
+    return queue.error();
+  }
+  completion_queues_[*index].queue = *std::move(queue);
+  return completion_queues_[*index].queue;
+}
+
+// One that was given back, the last first, so that few pages of the table are touched. One that a
+// queue pair still holds on to lives on in its shared place, and is passed over.
+std::optional<std::uint32_t> Adapter::take_completion_queue_index() {
+  const auto is_free = [this](std::uint32_t at) {
+    return segment_->completion_queue(at).generation.load() == 0;
+  };
+  const auto place =
+      std::find_if(free_completion_queues_.rbegin(), free_completion_queues_.rend(), is_free);
+  if (place != free_completion_queues_.rend()) {
+    const std::uint32_t index = *place;
+    free_completion_queues_.erase(std::next(place).base());
+    return index;
+  }
+  if (next_completion_queue_ == kCompletionQueues) return std::nullopt;
+  return next_completion_queue_++;
 }
 
 void Adapter::watch_overrun(CompletionQueue& queue, std::shared_ptr<EventQueue> events,
@@ -145,7 +161,9 @@ void Adapter::watch_overrun(CompletionQueue& queue, std::shared_ptr<EventQueue> 
 
 void Adapter::destroy_completion_queue(CompletionQueue& queue) {
   const std::lock_guard guard(mutex_);
-  completion_queues_.erase(queue.index());
+  if (completion_queues_.erase(queue.index()) != 0) {
+    free_completion_queues_.push_back(queue.index());
+  }
 }
 
 Result<std::shared_ptr<QueuePair>> Adapter::create_queue_pair(const QueuePairSettings& settings) {
@@ -275,15 +293,22 @@ Result<std::uint32_t> Adapter::reregister(std::uint32_t key, const Reregistratio
 // responder lock (others' requests against it), its send side, a shared receive queue (XRC requests
 // that name it), or this process's service thread.
 void Adapter::wait_for_copies() {
-  const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
-  for (const auto& queue_pair : present) {
+  const std::vector<std::shared_ptr<QueuePair>> busy = busy_queue_pairs();
+  for (const auto& queue_pair : busy) {
     wait_for_present_holder(queue_pair->shared().responder, liveness_);
   }
   for (const auto& srq : srqs_now()) {
     wait_for_present_holder(srq->shared().consumer, liveness_);
   }
-  settle(present);
-  for (const auto& queue : completion_queues_now()) queue->place_carried();
+  settle(busy);
+  std::vector<std::shared_ptr<CompletionQueue>> filled;
+  {
+    const std::lock_guard guard(mutex_);
+    for (const auto& [index, place] : completion_queues_) {
+      if (!place.queue->is_idle()) filled.push_back(place.queue);
+    }
+  }
+  for (const auto& queue : filled) queue->place_carried();
 }
 
 bool Adapter::is_beyond(std::span<const std::uint8_t, 16> gid) {
@@ -332,26 +357,10 @@ Result<std::uint32_t> Adapter::create_flow(QueuePair& queue_pair, const ibv_flow
                     queue_pair.settings().context, queue_pair.settings().spread);
 }
 
-void Adapter::deliver_event(std::uint32_t queue) {
-  std::shared_ptr<CompletionQueue> present;
-  {
-    const std::lock_guard guard(mutex_);
-    const auto place = completion_queues_.find(queue);
-    if (place != completion_queues_.end()) present = place->second.queue;
-  }
-  if (present != nullptr) present->deliver_event();
-}
-
 void Adapter::complete(CompletionQueue& queue, const SharedCompletion& completion) {
   const Push push = queue.push(completion, false);
   // It raises the event.
   if (push == Push::kOverrun || push == Push::kHeld) neighbours_.wake_service();
-}
-
-void Adapter::deliver_missed_events() {
-  for (const auto& queue : completion_queues_now()) {
-    queue->deliver_missed_event(CompletionQueue::Moderated::kYes);
-  }
 }
 
 void Adapter::prepare_fork() {
@@ -380,43 +389,16 @@ void Adapter::child_of_fork() {
   parent_of_fork();
 }
 
-void Adapter::look_after_locks() {
-  if (!held_locks_.begin()) return;
-  held_locks_.look_at(segment_->header().atomics, HeldFor::kCopies);
-  for (const auto& queue_pair : queue_pairs_now()) {
-    held_locks_.look_at(queue_pair->shared().responder, HeldFor::kCopies);
+// Of many objects few are in use at any moment: only those are counted on to stay.
+std::vector<std::shared_ptr<QueuePair>> Adapter::busy_queue_pairs() {
+  const std::lock_guard guard(mutex_);
+  std::vector<std::shared_ptr<QueuePair>> busy;
+  for (const auto& [index, queue_pair] : queue_pairs_) {
+    const bool is_idle = present_holding(queue_pair->shared().responder) == 0 &&
+                         (is_forked() || carrier_->is_settled(*queue_pair));
+    if (!is_idle) busy.push_back(queue_pair);
   }
-  for (const auto& srq : srqs_now()) held_locks_.look_at(srq->shared().consumer, HeldFor::kCopies);
-  for (const auto& queue : completion_queues_now()) {
-    held_locks_.look_at(segment_->completion_queue(queue->index()).producer, HeldFor::kBookkeeping);
-  }
-  held_locks_.end();
-}
-
-bool Adapter::serve() {
-  bool left = false;
-  const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
-  for (const auto& queue_pair : present) left |= queue_pair->serve();
-  for (const auto& srq : srqs_now()) left |= srq->serve();
-  std::vector<WatchedQueue> due;
-  {
-    const std::lock_guard guard(mutex_);
-    for (auto& [index, place] : completion_queues_) {
-      const bool overrun = place.queue->overrun() && !place.overrun_told;
-      if (overrun) place.overrun_told = true;
-      due.push_back(place);
-      if (!overrun) due.back().events = nullptr;
-    }
-  }
-  for (const WatchedQueue& place : due) {
-    place.queue->deliver_event();
-    left |= place.queue->deliver_held_event();
-    if (place.events) place.events->push({IBV_EVENT_CQ_ERR, place.verbs_object});
-    if (!place.queue->overrun()) continue;
-    for (const auto& queue_pair : present) left |= queue_pair->lose_completion_queue(*place.queue);
-    for (const auto& srq : srqs_now()) srq->lose_completion_queue(*place.queue);
-  }
-  return left;
+  return busy;
 }
 
 }  // namespace gdr::rnic

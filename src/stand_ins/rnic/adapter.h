@@ -160,6 +160,8 @@ class Adapter {
       neighbours_.wake_service();
     }
   }
+  // Has the service thread look at it soon.
+  void wake_for(const QueuePair& queue_pair);
   // For one of this process's own requests.
   void complete(CompletionQueue& queue, const SharedCompletion& completion);
   // Service thread, after a death: what the dead had pushed without raising its event. A queue that
@@ -180,6 +182,7 @@ class Adapter {
   void look_after_locks();
 
  private:
+  std::optional<std::uint32_t> take_completion_queue_index();
   void deliver_event(std::uint32_t queue);
   Result<std::uint32_t> add_region(Backing backing, const RegionAttributes& attributes);
   struct WatchedQueue {
@@ -191,7 +194,13 @@ class Adapter {
 
   Adapter(Token token, std::vector<DeviceConfiguration> devices, std::unique_ptr<Segment> segment,
           Neighbours& neighbours, Liveness& liveness);
+  struct Due {
+    std::vector<std::shared_ptr<QueuePair>> queue_pairs;
+    std::vector<WatchedQueue> completion_queues;  // with `events` to tell of an overrun
+  };
+  Due take_all_due();
   std::vector<std::shared_ptr<QueuePair>> queue_pairs_now();
+  std::vector<std::shared_ptr<QueuePair>> busy_queue_pairs();  // perhaps
   std::vector<std::shared_ptr<CompletionQueue>> completion_queues_now();
   void wait_for_copies();
   std::vector<std::shared_ptr<Srq>> srqs_now();
@@ -218,11 +227,15 @@ class Adapter {
   std::mutex mutex_;                                                 // the tables below: cold
   std::map<std::uint32_t, std::shared_ptr<QueuePair>> queue_pairs_;  // by index
   std::map<std::uint32_t, WatchedQueue> completion_queues_;
+  std::vector<std::uint32_t> free_completion_queues_;  // indices that were in use
+  std::uint32_t next_completion_queue_ = 0;            // from here on none was
   std::map<std::uint32_t, std::shared_ptr<Srq>> srqs_;
   // From a random place on: who forges packets has to guess a number first. 0 and 1 are the
   // specification's special queue pairs.
   std::uint32_t next_queue_pair_, next_srq_;
   HeldLocks held_locks_;
+  bool looks_at_everything_ = false;  // service thread
+  Nanoseconds looked_at_everything_ = 0;
   std::uint32_t next_domain_ = 1;
 };
 

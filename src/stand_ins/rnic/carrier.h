@@ -35,6 +35,8 @@ class LocalCarrier : public Carrier {
   // Returns when every copy that it had begun for the queue pair as initiator has ended. No lock is
   // held by the caller. Cold.
   virtual void settle(QueuePair& queue_pair) = 0;
+  // Whether none goes on, as far as is seen without waiting. Cold.
+  virtual bool is_settled(QueuePair& queue_pair) = 0;
 };
 
 // What carries requests beyond the host.

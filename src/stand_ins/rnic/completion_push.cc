@@ -10,6 +10,7 @@
 #include "rnic/completion_queue.h"
 #include "rnic/completion_ring.h"
 #include "rnic/device_clock.h"
+#include "rnic/due.h"
 
 namespace gdr::rnic {
 namespace {
@@ -122,6 +123,7 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
       !has_room(shared, tail, std::min(read_once(shared.limit), capacity))) {
     if ((traits & kIgnoresOverrun) != 0) return Push::kPushed;
     shared.overrun.store(1, std::memory_order_release);
+    mark_due(segment.header().due_completion_queues, queue);
     return Push::kOverrun;
   }
   const std::uint32_t place = tail & (capacity - 1);
@@ -147,7 +149,9 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
     return Push::kLost;
   }
   if ((traits & kRaisesEvents) == 0) return Push::kPushed;
-  return tell_if_armed(shared, solicited || completion.status != IBV_WC_SUCCESS);
+  const Push push = tell_if_armed(shared, solicited || completion.status != IBV_WC_SUCCESS);
+  if (push != Push::kPushed) mark_due(segment.header().due_completion_queues, queue);
+  return push;
 }
 
 bool has_completed(Segment& segment, std::uint32_t queue, const ReceiveMark& mark, Token self,

@@ -167,6 +167,12 @@ void CompletionQueue::place_carried() {
   }
 }
 
+bool CompletionQueue::is_idle() {
+  const std::unique_lock guard(consumer_, std::try_to_lock);
+  return guard &&
+         shared_.tail.load(std::memory_order_acquire) == head_.load(std::memory_order_relaxed);
+}
+
 void CompletionQueue::request_notification(bool solicited_only) {
   std::uint32_t armed = shared_.armed.load(std::memory_order_relaxed);
   // A request for any completion is not weakened by a later one for solicited ones.

@@ -131,6 +131,9 @@ class CompletionQueue {
   enum class Moderated { kNo, kYes };
   bool deliver_missed_event(Moderated moderated);
 
+  // Nothing is in it, and nobody is taking something out. Cold.
+  bool is_idle();
+
   // In a fork's child, which has none of the threads that may have held the lock.
   void child_of_fork() { consumer_.unlock(); }
 

@@ -1,4 +1,4 @@
-// Memory windows of the region table. A window's key is its index, eight bits that are not to be
+// Memory windows of the region table. A window's key is its index, seven bits that are not to be
 // guessed and stay, and eight that whoever binds it chooses (ibv_inc_rkey): a key for each bind.
 #include <infiniband/verbs.h>
 
@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint32_t kRemoteRights =
     IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+constexpr std::uint32_t kKeysOfPlace = 1u << (32 - kRegionBits);
+constexpr std::uint32_t kBinderKeys = 0x100;  // among which whoever binds it chooses
 constexpr std::uint32_t kNeedLocalWrite = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 
 }  // namespace
@@ -22,8 +24,9 @@ Result<std::uint32_t> RegionTable::add_window(bool tied, std::uint32_t protectio
   windows_.reserve(windows_.size() + 1);
   const Result<std::uint32_t> index = take_index();
   if (!index) return index.error();
-  Entry& entry = entries_[*index];
-  const std::uint32_t random = 0x100 + static_cast<std::uint32_t>(random_u64() % 0xff00);
+  Entry& entry = entry_at(*index);
+  const std::uint32_t random =
+      kBinderKeys + static_cast<std::uint32_t>(random_u64() % (kKeysOfPlace - kBinderKeys));
   entry.window = *index << (32 - kRegionBits) | random;
   entry.is_window = true;
   entry.tied = tied;
@@ -34,7 +37,7 @@ Result<std::uint32_t> RegionTable::add_window(bool tied, std::uint32_t protectio
 
 // Under mutex_.
 RegionTable::Entry* RegionTable::window_entry(std::uint32_t window) {
-  Entry& entry = entries_[index_of(window)];
+  Entry& entry = entry_at(index_of(window));
   return entry.is_window && entry.window == window ? &entry : nullptr;
 }
 
@@ -48,7 +51,7 @@ bool RegionTable::check_bind(const WindowBind& bind, std::uint32_t protection_do
   const Entry* window = window_entry(bind.window);
   if (window == nullptr || window->window_domain != protection_domain) return false;  // C10-72
   if (bind.length == 0) return !window->tied;
-  const Entry& region = entries_[index_of(bind.region)];
+  const Entry& region = entry_at(index_of(bind.region));
   if (bind.region == 0 || region.key.load() != bind.region || region.is_window) return false;
   const RegionAttributes& attributes = region.attributes;
   if (attributes.protection_domain != protection_domain) return false;
@@ -82,7 +85,7 @@ bool RegionTable::bind(const WindowBind& bind, std::uint32_t protection_domain,
   if (!check_bind(bind, protection_domain)) return false;
   if (bind.length == 0) return true;
   Entry& window = *window_entry(bind.window);
-  const Entry& region = entries_[index_of(bind.region)];
+  const Entry& region = entry_at(index_of(bind.region));
   const bool zero_based = (bind.access & IBV_ACCESS_ZERO_BASED) != 0;
   window.attributes = {
       .iova = zero_based ? 0 : bind.address,
@@ -102,7 +105,7 @@ bool RegionTable::bind(const WindowBind& bind, std::uint32_t protection_domain,
 bool RegionTable::invalidate_window(std::uint32_t key, std::uint32_t protection_domain,
                                     std::uint32_t queue_pair) {
   const std::lock_guard guard(mutex_);
-  Entry& entry = entries_[index_of(key)];
+  Entry& entry = entry_at(index_of(key));
   if (key == 0 || entry.key.load() != key || !entry.is_window || !entry.tied) return false;
   if (!is_bound(entry) || entry.queue_pair != queue_pair ||
       entry.attributes.protection_domain != protection_domain) {
@@ -116,18 +119,18 @@ bool RegionTable::invalidate_window(std::uint32_t key, std::uint32_t protection_
 void RegionTable::unbind_windows_of_queue_pair(std::uint32_t queue_pair) {
   const std::lock_guard guard(mutex_);
   for (const std::uint32_t index : windows_) {
-    if (entries_[index].queue_pair != queue_pair) continue;
+    if (entry_at(index).queue_pair != queue_pair) continue;
     segment_.region(index).key.store(0);
-    entries_[index].key.store(0);
+    entry_at(index).key.store(0);
   }
 }
 
 void RegionTable::unbind_windows_of_region(std::uint32_t key) {
   const std::lock_guard guard(mutex_);
   for (const std::uint32_t index : windows_) {
-    if (entries_[index].region != key) continue;
+    if (entry_at(index).region != key) continue;
     segment_.region(index).key.store(0);
-    entries_[index].key.store(0);
+    entry_at(index).key.store(0);
   }
 }
 

@@ -356,7 +356,7 @@ void QueuePair::enter_error(ibv_qp_state error_state) {
   if (error_state != IBV_QPS_ERR) return;
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kServed));
   flush_due_.store(true);
-  adapter_.neighbours().wake_service();
+  adapter_.wake_for(*this);
 }
 
 void QueuePair::flush_sends() {
@@ -415,7 +415,7 @@ bool QueuePair::lose_completion_queue(const CompletionQueue& queue) {
 
 void QueuePair::fail() {
   shared_.failure.store(static_cast<std::uint32_t>(Failure::kInvalid));
-  adapter_.neighbours().wake_service();
+  adapter_.wake_for(*this);
 }
 
 bool QueuePair::serve() {

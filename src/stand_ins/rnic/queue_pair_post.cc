@@ -196,7 +196,7 @@ int QueuePair::post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
   }
   if (state() == IBV_QPS_ERR) {
     flush_due_.store(true);
-    adapter_.neighbours().wake_service();
+    adapter_.wake_for(*this);
   }
   return error;
 }

@@ -13,6 +13,12 @@ namespace gdr::rnic {
 
 namespace {
 
+constexpr std::uint32_t kMostRandom = (1u << (32 - kRegionBits)) - 1;
+// A place that was given back waits until so many are free, so that a stale key seldom finds a new
+// region there. More would only make a program that registers and deregisters touch all of the
+// table.
+constexpr std::size_t kRestingPlaces = 4096;
+
 // The order of the checks is that of the specification's responder (C9-88 and following): the key,
 // its protection domain, its bounds, its rights.
 RegionError check(const RegionAttributes& region, std::uint64_t address, std::uint64_t length,
@@ -36,7 +42,8 @@ Reach known_reach(Reach reach) {
 std::uint32_t new_key(std::uint32_t index, std::uint32_t last) {
   std::uint32_t key = last;
   while (key == last) {
-    key = index << (32 - kRegionBits) | (1 + static_cast<std::uint32_t>(random_u64() % 0xffff));
+    key =
+        index << (32 - kRegionBits) | (1 + static_cast<std::uint32_t>(random_u64() % kMostRandom));
   }
   return key;
 }
@@ -61,9 +68,11 @@ Backing Backing::nothing() {
   return backing;
 }
 
-RegionTable::RegionTable(Segment& segment)
-    : segment_(segment), entries_(std::make_unique<Entry[]>(kRegions)) {}
-RegionTable::~RegionTable() = default;
+RegionTable::RegionTable(Segment& segment) : segment_(segment) {}
+
+RegionTable::~RegionTable() {
+  for (const std::atomic<Block*>& block : blocks_) delete block.load();
+}
 
 Result<std::uint32_t> RegionTable::add(Backing backing, const RegionAttributes& attributes) {
   if (attributes.iova + attributes.length < attributes.iova) {
@@ -72,7 +81,7 @@ Result<std::uint32_t> RegionTable::add(Backing backing, const RegionAttributes& 
   const std::lock_guard guard(mutex_);
   const Result<std::uint32_t> index = take_index();
   if (!index) return index.error();
-  Entry& entry = entries_[*index];
+  Entry& entry = entry_at(*index);
   const std::uint32_t key = new_key(*index, entry.last_key);
   entry.backing = std::move(backing);
   if (entry.backing.reach == Reach::kServed) served_.fetch_add(1);
@@ -82,16 +91,20 @@ Result<std::uint32_t> RegionTable::add(Backing backing, const RegionAttributes& 
 
 // Under mutex_.
 Result<std::uint32_t> RegionTable::take_index() {
-  if (next_ < kRegions) return next_++;
+  if (next_ < kRegions && free_.size() < kRestingPlaces) {
+    std::atomic<Block*>& block = blocks_[next_ / kBlock];
+    if (block.load(std::memory_order_relaxed) == nullptr) block.store(new Block);
+    return next_++;
+  }
   if (free_.empty()) return Error{ENOMEM, "all keys are in use"};
-  const std::uint32_t index = free_.back();
-  free_.pop_back();
+  const std::uint32_t index = free_.front();  // which has rested longest
+  free_.pop_front();
   return index;
 }
 
 // The key last, so that whoever finds it finds all of the region.
 void RegionTable::publish(std::uint32_t key, const RegionAttributes& attributes) {
-  Entry& entry = entries_[index_of(key)];
+  Entry& entry = entry_at(index_of(key));
   entry.attributes = attributes;
   entry.attributes.access |= kUseAsLocalKey;
   entry.memory = entry.backing.memory.get();
@@ -100,7 +113,7 @@ void RegionTable::publish(std::uint32_t key, const RegionAttributes& attributes)
 }
 
 void RegionTable::share(std::uint32_t key) {
-  Entry& entry = entries_[index_of(key)];
+  Entry& entry = entry_at(index_of(key));
   const RegionAttributes& attributes = entry.attributes;
   entry.last_key = key;
 
@@ -119,7 +132,7 @@ void RegionTable::share(std::uint32_t key) {
 
 // The identity last, and not while it is another's.
 void RegionTable::show_export(std::uint32_t key) {
-  Entry& entry = entries_[index_of(key)];
+  Entry& entry = entry_at(index_of(key));
   hide_export(key);
   // Through a window's key its owner copies: it seldom lives long enough to be opened.
   if (entry.memory == nullptr || entry.is_window) return;
@@ -140,7 +153,7 @@ void RegionTable::show_export(std::uint32_t key) {
 }
 
 void RegionTable::hide_export(std::uint32_t key) {
-  if (!std::exchange(entries_[index_of(key)].is_exported, false)) return;
+  if (!std::exchange(entry_at(index_of(key)).is_exported, false)) return;
   segment_.exported(index_of(key)).identity.store(0);
   segment_.header().export_changes.fetch_add(1);
 }
@@ -164,12 +177,12 @@ memory::Exported exported_by(Segment& segment, std::uint32_t region) {
 
 Result<void> RegionTable::invalidate(std::uint32_t key) {
   const std::lock_guard guard(mutex_);
-  Entry& entry = entries_[index_of(key)];
+  Entry& entry = entry_at(index_of(key));
   if (key == 0 || entry.key.load() != key || entry.is_window) {
     return Error{EINVAL, "a key that was never issued"};
   }
   for (const std::uint32_t index : windows_) {
-    if (entries_[index].region == key && is_bound(entries_[index])) {
+    if (entry_at(index).region == key && is_bound(entry_at(index))) {
       return Error{EBUSY, "a memory window is bound to the region"};
     }
   }
@@ -183,7 +196,7 @@ Result<void> RegionTable::invalidate(std::uint32_t key) {
 
 Backing RegionTable::take(std::uint32_t key) {
   const std::lock_guard guard(mutex_);
-  Entry& entry = entries_[index_of(key)];
+  Entry& entry = entry_at(index_of(key));
   if (key == 0 || entry.invalidated_key.load() != key) return {};
   entry.invalidated_key.store(0);
   free_.push_back(index_of(key));
@@ -195,7 +208,7 @@ std::uint32_t RegionTable::reissue(std::uint32_t key, bool under_new_key,
                                    std::optional<Backing>& backing,
                                    const RegionAttributes& attributes) {
   const std::lock_guard guard(mutex_);
-  Entry& entry = entries_[index_of(key)];
+  Entry& entry = entry_at(index_of(key));
   entry.invalidated_key.store(0);
   if (under_new_key) key = new_key(index_of(key), key);
   if (backing) {
@@ -209,7 +222,7 @@ std::uint32_t RegionTable::reissue(std::uint32_t key, bool under_new_key,
 
 RegionError RegionTable::find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                               std::uint32_t protection_domain, std::uint32_t rights, Place* place) {
-  Entry& entry = entries_[index_of(key)];
+  Entry& entry = entry_at(index_of(key));
   if (key == 0 || entry.key.load() != key) return RegionError::kUnknownKey;
   if (entry.is_window && !is_bound(entry)) return RegionError::kUnknownKey;
   const RegionError error = check(entry.attributes, address, length, protection_domain, rights);
@@ -223,7 +236,7 @@ RegionError RegionTable::find(std::uint32_t key, std::uint64_t address, std::uin
 
 std::optional<RegionTable::Description> RegionTable::describe(std::uint32_t key) {
   const std::lock_guard guard(mutex_);
-  const Entry& entry = entries_[index_of(key)];
+  const Entry& entry = entry_at(index_of(key));
   if (key == 0 || entry.key.load() != key || entry.is_window) return std::nullopt;
   return Description{entry.attributes, entry.backing.address, entry.backing.reach};
 }
@@ -245,7 +258,7 @@ RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t addre
 
 void RegionTable::place(std::uint32_t key, std::uint64_t address,
                         std::span<const std::byte> bytes) {
-  Entry& entry = entries_[index_of(key)];
+  Entry& entry = entry_at(index_of(key));
   // What came before the key became unusable still counts.
   if (key == 0 || (entry.key.load() != key && entry.invalidated_key.load() != key)) return;
   const RegionAttributes& region = entry.attributes;

@@ -4,10 +4,13 @@
 //   Result<Registration> mr = table.add(std::move(memory), {.iova = va, .length = n, ...});
 //   Access access = table.find(sge.lkey, sge.addr, sge.length, pd, IBV_ACCESS_LOCAL_WRITE);
 //
-// lkey and rkey are one number: 16 bits of index, 16 bits unpredictable. Never 0.
+// lkey and rkey are one number: 17 bits of index, 15 bits unpredictable. Never 0.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -138,6 +141,14 @@ class RegionTable {
     bool is_window = false, tied = false;
     std::uint32_t window = 0, window_domain = 0, region = 0, queue_pair = 0;
   };
+  // Made when the first of its entries is needed: most programs register little.
+  static constexpr std::uint32_t kBlock = 256;
+  using Block = std::array<Entry, kBlock>;
+  // One whose block is not there is like an entry that was never used. Hot.
+  Entry& entry_at(std::uint32_t index) {
+    Block* block = blocks_[index / kBlock].load(std::memory_order_acquire);
+    return block != nullptr ? (*block)[index % kBlock] : unused_;
+  }
   Result<std::uint32_t> take_index();
   Entry* window_entry(std::uint32_t window);
   bool is_bound(const Entry& entry);
@@ -148,10 +159,11 @@ class RegionTable {
   void publish(std::uint32_t key, const RegionAttributes& attributes);
 
   Segment& segment_;
-  std::unique_ptr<Entry[]> entries_;
+  std::array<std::atomic<Block*>, kRegions / kBlock> blocks_{};
+  Entry unused_;
   std::atomic<std::uint32_t> served_{0};  // regions whose reach is kServed
   SpinLock mutex_;                        // add, invalidate and take: cold
-  std::vector<std::uint32_t> free_;
+  std::deque<std::uint32_t> free_;
   std::vector<std::uint32_t> windows_;  // indices
   std::uint32_t next_ = 0;
 };

@@ -204,23 +204,18 @@ Result<std::uint64_t> Segment::allocate(std::uint64_t bytes) {
   const std::uint64_t size = page_up(std::max<std::uint64_t>(bytes, 1));
   if (size < bytes || size > kArenaBytes) return Error{ENOMEM, "the device's arena is too small"};
   const std::lock_guard guard(allocation_mutex_);
-  std::uint64_t at = kArenaAt;
-  for (const auto& [offset, length] : used_) {  // first fit
-    if (offset - at >= size) break;
-    at = offset + length;
-  }
-  if (kSegmentBytes - at < size) return Error{ENOMEM, "the device's arena is full"};
-  used_[at] = size;
-  return at;
+  const std::optional<std::uint64_t> at = arena_.take(size);
+  if (!at) return Error{ENOMEM, "the device's arena is full"};
+  return *at;
 }
 
 void Segment::free(std::uint64_t offset) {
   const std::lock_guard guard(allocation_mutex_);
-  const auto entry = used_.find(offset);
-  if (entry == used_.end() || base_ == nullptr) return;
+  const std::uint64_t length = arena_.length_at(offset);
+  if (length == 0 || base_ == nullptr) return;
   // Gives the pages back; whoever maps them next sees zeros.
-  madvise(base_ + offset, entry->second, MADV_REMOVE);
-  used_.erase(entry);
+  madvise(base_ + offset, length, MADV_REMOVE);
+  arena_.give_back(offset);
 }
 
 }  // namespace gdr::rnic

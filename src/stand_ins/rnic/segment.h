@@ -11,7 +11,6 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "rnic/device_table.h"
+#include "rnic/free_space.h"
 #include "rnic/shared.h"
 
 namespace gdr::rnic {
@@ -86,7 +86,7 @@ class Segment {
   Secret secret_{};
 
   std::mutex allocation_mutex_;
-  std::map<std::uint64_t, std::uint64_t> used_;  // offset -> bytes
+  FreeSpace arena_{kArenaAt, kSegmentBytes};  // offsets; under allocation_mutex_
 };
 
 }  // namespace gdr::rnic

@@ -21,7 +21,7 @@ constexpr std::uint32_t kSlots = 1u << kSlotBits;  // slot 0 is never used
 constexpr std::uint32_t kQueuePairBits = 24 - kSlotBits;
 constexpr std::uint32_t kQueuePairs = 1u << kQueuePairBits;  // of one process
 constexpr std::uint32_t kCompletionQueues = 1u << 14;
-constexpr std::uint32_t kRegionBits = 16;
+constexpr std::uint32_t kRegionBits = 17;
 constexpr std::uint32_t kRegions = 1u << kRegionBits;
 constexpr std::uint32_t kFlows = 1024;
 constexpr std::uint32_t kMembers = 4096;
@@ -371,6 +371,14 @@ struct SharedXrcDomain {
   XrcDomain domain;
 };
 
+// Which objects of one table the owner's service thread has to look at: a bit for each index, and
+// one for each word of bits that is not 0. See due.h.
+struct SharedDue {
+  std::atomic<std::uint64_t> words[kQueuePairs / 64];
+  std::atomic<std::uint64_t> summary[kQueuePairs / 64 / 64];
+};
+static_assert(kQueuePairs == kCompletionQueues && kQueuePairs % 4096 == 0);
+
 struct SegmentHeader {
   std::uint64_t magic;
   std::uint32_t layout;  // changes with any change of this file
@@ -386,6 +394,8 @@ struct SegmentHeader {
   SharedXrcDomain xrc_domains[kXrcDomains];
   // Changes when others take over what this process holds: see shared_lock.h.
   alignas(64) std::atomic<std::uint64_t> epoch;
+  alignas(64) SharedDue due_queue_pairs;
+  alignas(64) SharedDue due_completion_queues;
   alignas(64) SharedLock atomics;  // every path's atomics on this process's memory
   alignas(64) std::atomic<std::uint32_t> worker_wake;  // futex, counts wake-ups
   std::atomic<std::uint32_t> worker_sleeps;

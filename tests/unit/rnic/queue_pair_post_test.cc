@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "adapter_fixture.h"
+#include "rnic/due.h"
 
 namespace gdr::rnic {
 namespace {
@@ -227,6 +228,7 @@ TEST_F(QueuePairPostTest, AnInitiatorsReportMovesToErrorAndRaisesItsEvent) {
     bring_to(*qp, IBV_QPS_RTS);
     ASSERT_EQ(post_receive(*qp, 11), 0);
     qp->shared().failure.store(static_cast<std::uint32_t>(failure));
+    mark_due(adapter_->segment().header().due_queue_pairs, qp->index());
     adapter_->serve();
     EXPECT_EQ(qp->state(), IBV_QPS_ERR);
     EXPECT_EQ(ids(IBV_WC_WR_FLUSH_ERR), (Ids{11}));
