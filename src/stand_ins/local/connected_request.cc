@@ -1,4 +1,6 @@
 // RDMA write, write with immediate, read and send between connected queue pairs (RC, UC, XRC).
+#include <utility>
+
 #include "local/requester.h"
 
 namespace gdr::local {
@@ -70,15 +72,17 @@ Advance begin_connected(Requester& requester) {
   const ibv_qp_type type = requester.queue_pair.type();
   const bool xrc = type == IBV_QPT_XRC_SEND;
   const ibv_qp_attr& attributes = requester.queue_pair.attributes();
-  const Presence presence = requester.find_target(attributes.dest_qp_num);
   Target& target = requester.target;
-  if (presence == Presence::kSilent && reliable) return requester.not_ready();
-  if (presence == Presence::kLeaving && reliable) return requester.wait_for_end();
-  if (presence != Presence::kThere) {
-    // Its process is gone, or was never there: no acknowledgement will come.
-    return requester.refuse(IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
+  if (!std::exchange(requester.keeps_target, false)) {
+    const Presence presence = requester.find_target(attributes.dest_qp_num);
+    if (presence == Presence::kSilent && reliable) return requester.not_ready();
+    if (presence == Presence::kLeaving && reliable) return requester.wait_for_end();
+    if (presence != Presence::kThere) {
+      // Its process is gone, or was never there: no acknowledgement will come.
+      return requester.refuse(IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
+    }
+    if (!target.try_lock(kLockSpins)) return requester.busy();
   }
-  if (!target.try_lock(kLockSpins)) return requester.busy();
   const bool answers =
       target.readiness(xrc ? IBV_QPT_XRC_RECV : type) == Readiness::kReady &&
       target.connected_to(requester.queue_pair.number()) &&

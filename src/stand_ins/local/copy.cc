@@ -70,6 +70,12 @@ void Copy::start_carried(const Carry& carry, CopyCrew* crew) {
   state_ = State::kCarried;
 }
 
+void Copy::take_over(Copy& other) {
+  state_ = other.state_, error_ = other.error_;
+  client_ = other.client_, ticket_ = other.ticket_;
+  other.reset();
+}
+
 void Copy::wait_for_place(Peer& peer) {
   if (!peer.alive()) return set_done(ESRCH);
   if (wanted_at_ == 0) wanted_at_ = coarse_now();

@@ -31,6 +31,8 @@ class Copy {
                     peers::Peer& peer, rnic::Token self, std::uint64_t staging);
   // By the CPU: of the crew's threads, or without one at once, by the caller.
   void start_carried(const Carry& carry, CopyCrew* crew);
+  // Becomes a copy that a client makes; that one is idle then.
+  void take_over(Copy& other);
   // Takes back what another has been asked for, or leaves it to itself if it has begun.
   void withdraw(int error);
   void set_done(int error) { state_ = State::kDone, error_ = error; }

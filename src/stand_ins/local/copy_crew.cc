@@ -17,17 +17,22 @@
 namespace gdr::local {
 namespace {
 
+#ifdef GDR_FAULT_HOOKS
 constexpr unsigned kMostThreads = 64;
+#endif
 constexpr unsigned kUsualThreads = 8;  // carry most of what a GPU copies
 // A thread looks for so long before it sleeps: chunks of a long copy come closer together.
 constexpr Nanoseconds kLookAround = 100 * kMicrosecond;
 
 unsigned wanted_threads() {
-  if (const auto text = environment("GDR_SOFT_COPY_THREADS")) {
+#ifdef GDR_FAULT_HOOKS
+  // For tests on machines with few processors.
+  if (const auto text = environment("GDR_TEST_COPY_THREADS")) {
     if (const Result<std::uint64_t> count = parse_number(*text, 0, kMostThreads)) {
       return static_cast<unsigned>(*count);
     }
   }
+#endif
   cpu_set_t processors;
   if (sched_getaffinity(0, sizeof processors, &processors) != 0) return 0;
   return std::min(static_cast<unsigned>(CPU_COUNT(&processors)) / 4, kUsualThreads);

@@ -45,7 +45,8 @@ class CrewJob {
 
 class CopyCrew {
  public:
-  // GDR_SOFT_COPY_THREADS, else a quarter of the processors that this process may use, 8 at most.
+  // A quarter of the processors that this process may use, 8 threads at most; in test builds what
+  // GDR_TEST_COPY_THREADS says.
   CopyCrew();
   explicit CopyCrew(unsigned most_threads) : most_(most_threads) {}
   ~CopyCrew();  // no job waits

@@ -136,6 +136,8 @@ void before_frame(std::span<std::uint8_t> frame) {
   if (active() == Fault::kWrongMac) frame[5] ^= 0x5a;
 }
 
+bool is_any() { return active() != Fault::kNone; }
+
 bool hides_completion() { return active() == Fault::kDataWithoutCompletion; }
 
 }  // namespace gdr::local::faults

@@ -22,10 +22,12 @@ namespace gdr::local::faults {
 void before_move(PieceList& from, PieceList& to, bool has_receive);
 void before_frame(std::span<std::uint8_t> frame);
 bool hides_completion();
+bool is_any();
 #else
 inline void before_move(PieceList&, PieceList&, bool) {}
 inline void before_frame(std::span<std::uint8_t>) {}
 inline bool hides_completion() { return false; }
+inline bool is_any() { return false; }
 #endif
 
 }  // namespace gdr::local::faults

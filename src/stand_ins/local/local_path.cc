@@ -83,15 +83,15 @@ void LocalPath::cancel(rnic::QueuePair& queue_pair) {
 
 void LocalPath::settle(rnic::QueuePair& queue_pair) {
   Requester* requester = nullptr;
-  std::uint64_t moves = 0;
+  std::uint64_t begun = 0;
   {
     // Whatever was copied by a posting thread has ended once its lock can be had.
     const std::lock_guard guard(queue_pair.send_lock());
     if (queue_pair.local_state == nullptr) return;
     requester = &requester_of(queue_pair);
-    moves = requester->moves.load();
+    begun = requester->moves_begun.load();
   }
-  if (moves % 2 == 1) requester->outwait(moves);
+  requester->outwait(begun);
 }
 
 bool LocalPath::is_settled(rnic::QueuePair& queue_pair) {

@@ -37,7 +37,7 @@ class LocalPath final : public rnic::LocalCarrier {
   // --- For requesters.
   rnic::Adapter& adapter() { return adapter_; }
   peers::Neighbours& neighbours() { return neighbours_; }
-  Transfer::Means means() { return {staging_, crew_}; }
+  Means means() { return {staging_, crew_}; }
   // Copies of this client go through the staging: its pages are locked, soon and once.
   void lock_staging(memory::PeerMemoryClient& client);
 

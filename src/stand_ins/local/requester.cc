@@ -82,7 +82,7 @@ void Requester::cancel() {
 // while it has to begin again. This process's own copies in it end by themselves.
 void Requester::outwait(std::uint64_t moves_then) {
   Nanoseconds waited = 0;
-  for (; moves.load() == moves_then; waited += kSettleNap) {
+  for (; moves_ended.load() < moves_then; waited += kSettleNap) {
     if (waited >= kSettlePatience) {
       to_begin_again.store(true);
       neighbours.wake_engine();
@@ -102,15 +102,14 @@ Presence Requester::find_target(std::uint32_t qp_number) {
   return presence;
 }
 
-bool Requester::local_pieces(std::uint32_t rights, PieceList* pieces) {
-  const rnic::SendRequest& front = request();
-  const std::uint32_t domain = queue_pair.domain_of(front);
+bool Requester::pieces_of(const rnic::SendRequest& of, std::uint32_t rights, PieceList* pieces) {
+  const std::uint32_t domain = queue_pair.domain_of(of);
   pieces->clear();
-  if (front.flags & IBV_SEND_INLINE) {
-    pieces->add(plain_piece(front.inline_data().data(), front.inline_bytes));
+  if (of.flags & IBV_SEND_INLINE) {
+    pieces->add(plain_piece(of.inline_data().data(), of.inline_bytes));
     return true;
   }
-  return rnic::find_segments(adapter.regions(), front.segments(), domain,
+  return rnic::find_segments(adapter.regions(), of.segments(), domain,
                              rights | rnic::kUseAsLocalKey,
                              [&](const rnic::Place& place, std::uint32_t length) {
                                fill_piece_here(place, length, &pieces->next());
@@ -119,10 +118,10 @@ bool Requester::local_pieces(std::uint32_t rights, PieceList* pieces) {
 }
 
 // No key is looked at for no bytes (C9-88).
-bool Requester::remote_piece(std::uint32_t right, std::uint64_t bytes, PieceList* pieces) {
-  const rnic::SendRequest& front = request();
+bool Requester::piece_of(const rnic::SendRequest& of, std::uint32_t right, std::uint64_t bytes,
+                         PieceList* pieces) {
   if (bytes == 0) return true;
-  if (!target.grants(right) || target.find(front.rkey, front.remote_address, bytes, right,
+  if (!target.grants(right) || target.find(of.rkey, of.remote_address, bytes, right,
                                            &pieces->next()) != rnic::RegionError::kNone) {
     return false;
   }
@@ -165,34 +164,46 @@ Advance Requester::start_moving(bool engine) {
     abandon();
     return Advance::kEngine;
   }
+  if (ahead.is_next(from, to)) {
+    ahead.hand_over(transfer.begin_with_copy(from, to), opened);
+    in_progress = true;
+    return Advance::kMove;
+  }
+  drain_ahead();
   use_opened();
-  if (!transfer.begin(from, to, {target.peer(), target.held()}, adapter.token(), path.means())) {
+  if (!transfer.begin(from, to, {target.peer(), target.held()}, adapter.token(), path.means(),
+                      {&sequence})) {
     abandon();
     return later(kLockRetry);
   }
   if (auto* client = transfer.stages_for()) path.lock_staging(*client);
   in_progress = true;
-  moves.fetch_add(1);
+  moves_begun.fetch_add(1);
   return Advance::kMove;
 }
 
-void Requester::use_opened() {
+void Requester::open_piece(Piece& piece, std::shared_ptr<memory::PinnedMemory>* its_opened) {
   peers::Peer* owner = target.peer();
-  if (owner == nullptr) return;
+  if (owner == nullptr || piece.where != Where::kServed) return;
   peers::ForeignMemory& foreign = owner->foreign_memory();
+  auto found =
+      foreign.find(owner->segment(), rnic::index_of(piece.key), piece.address, piece.length);
+  if (!found) {
+    if (foreign.is_outdated(owner->segment())) neighbours.opener().look();
+    return;
+  }
+  piece.where = Where::kHere;
+  piece.memory = found->memory.get();
+  piece.address = found->address;
+  *its_opened = std::move(found->memory);
+}
+
+void Requester::use_opened() {
   for (PieceList* list : {&from, &to}) {
     for (Piece& piece : list->pieces()) {
-      if (piece.where != Where::kServed) continue;
-      auto found =
-          foreign.find(owner->segment(), rnic::index_of(piece.key), piece.address, piece.length);
-      if (!found) {
-        if (foreign.is_outdated(owner->segment())) neighbours.opener().look();
-        continue;
-      }
-      piece.where = Where::kHere;
-      piece.memory = found->memory.get();
-      piece.address = found->address;
-      opened.push_back(std::move(found->memory));
+      std::shared_ptr<memory::PinnedMemory> its_opened;
+      open_piece(piece, &its_opened);
+      if (its_opened != nullptr) opened.push_back(std::move(its_opened));
     }
   }
 }
@@ -222,14 +233,16 @@ Advance Requester::poll_transfer() {
     return begin_again();
   }
   const std::optional<Outcome> outcome = transfer.poll();
-  return outcome ? finish(*outcome) : later(kReadyRetry);
+  if (outcome) return finish(*outcome);
+  if (transfer.is_all_started()) ahead.look(*this);
+  return later(kReadyRetry);
 }
 
 void Requester::end_transfer() {
   if (!in_progress) return;
   in_progress = false;
   to_begin_again.store(false);
-  moves.fetch_add(1);
+  moves_ended.fetch_add(1);
 }
 
 Advance Requester::finish(Outcome outcome) {
@@ -251,7 +264,10 @@ Advance Requester::finish(Outcome outcome) {
 
 Advance Requester::complete() {
   if (!std::holds_alternative<Group>(progress)) count_traffic(*this, Arrived::kYes);
-  return end(IBV_WC_SUCCESS, request().total_bytes);
+  // What is ahead has gone through its checks under this lock.
+  const bool goes_on = !ahead.empty();
+  if (goes_on) keep_target();
+  return end(IBV_WC_SUCCESS, request().total_bytes, goes_on);
 }
 
 Advance Requester::pass_on() {
@@ -260,8 +276,8 @@ Advance Requester::pass_on() {
   return Advance::kCompleted;
 }
 
-Advance Requester::end(ibv_wc_status status, std::uint64_t bytes) {
-  abandon();
+Advance Requester::end(ibv_wc_status status, std::uint64_t bytes, bool goes_on) {
+  if (!goes_on) abandon();
   if (progress.index() != 0) [[unlikely]] {
     progress = {};
   }
@@ -292,7 +308,24 @@ Advance Requester::fail(Outcome outcome) {
   return refuse(IBV_WC_REM_OP_ERR, rnic::Failure::kInvalid);
 }
 
+// The next request, whose copy is ahead, finds it as if it had just been found and locked.
+void Requester::keep_target() {
+  target.go_on();
+  opened.clear();
+  has_receive = has_tag = false;
+  solicited = false;
+  waiting_since = 0, retry_at = 0;
+  keeps_target = true;
+}
+
+void Requester::drain_ahead() {
+  if (const std::size_t drained = ahead.drain()) moves_ended.fetch_add(drained);
+}
+
 void Requester::release_target() {
+  drain_ahead();
+  keeps_target = false;
+  held_since = 0;
   target.unlock();
   target = Target();
   opened.clear();

@@ -7,7 +7,7 @@
 // service thread stay in progress, with the responder lock held, between calls by the engine
 // thread.
 //
-// Everything under the queue pair's send lock, except `moves` and `to_begin_again`. Hot.
+// Everything under the queue pair's send lock, except `moves_*` and `to_begin_again`. Hot.
 #pragma once
 
 #include <atomic>
@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "local/ahead.h"
 #include "local/port_traffic.h"
 #include "local/requests.h"
 #include "local/target.h"
@@ -39,7 +40,7 @@ struct Requester final : rnic::CarrierState {
   Advance advance(bool engine);
   // Gives the front request up. No byte moves for it after this returns.
   void cancel();
-  // Returns when the transfer that `moves` told of has ended.
+  // Returns when as many moves as `moves_begun` told of have ended.
   void outwait(std::uint64_t moves_then);
 
   // --- For the kinds of requests.
@@ -48,9 +49,19 @@ struct Requester final : rnic::CarrierState {
   // Finds the queue pair that the front request goes to.
   Presence find_target(std::uint32_t qp_number);
   // The request's own bytes, checked. False: it ends with IBV_WC_LOC_PROT_ERR.
-  bool local_pieces(std::uint32_t rights, PieceList* pieces);
+  bool local_pieces(std::uint32_t rights, PieceList* pieces) {
+    return pieces_of(request(), rights, pieces);
+  }
+  bool pieces_of(const rnic::SendRequest& of, std::uint32_t rights, PieceList* pieces);
   // What its key names at the target, checked; adds nothing where it may not be used.
-  bool remote_piece(std::uint32_t right, std::uint64_t bytes, PieceList* pieces);
+  bool remote_piece(std::uint32_t right, std::uint64_t bytes, PieceList* pieces) {
+    return piece_of(request(), right, bytes, pieces);
+  }
+  bool piece_of(const rnic::SendRequest& of, std::uint32_t right, std::uint64_t bytes,
+                PieceList* pieces);
+  // A piece that its owner would have to copy, but that is open here, becomes one here; `opened`
+  // keeps it so.
+  void open_piece(Piece& piece, std::shared_ptr<memory::PinnedMemory>* opened);
   // Takes a receive and its segments; nothing: go on with it.
   std::optional<Advance> match_receive(std::uint64_t bytes, TakenReceive* taken, PieceList* pieces);
   // Whether the target has yet to be told the end of a message that it has sent, which this one may
@@ -121,12 +132,14 @@ struct Requester final : rnic::CarrierState {
   Nanoseconds told_of_wait = 0;  // the owner of a lock, of others' waiting for it
 
   // --- The request in progress.
-  Target target;             // locked while in_progress
-  PieceList from, to;        // what is to be moved
-  bool in_progress = false;  // a transfer that poll_transfer() finishes
-  bool invalidated = false;  // its window is, and it has not completed
-  bool has_receive = false;  // `receive` is to be pushed at the end
-  bool has_tag = false;      // it is that of a message with a header: `tag` says more
+  Target target;               // locked while in_progress, and while copies are ahead
+  bool keeps_target = false;   // from the request before
+  Nanoseconds held_since = 0;  // since then copies are ahead; 0: none have been
+  PieceList from, to;          // what is to be moved
+  bool in_progress = false;    // a transfer that poll_transfer() finishes
+  bool invalidated = false;    // its window is, and it has not completed
+  bool has_receive = false;    // `receive` is to be pushed at the end
+  bool has_tag = false;        // it is that of a message with a header: `tag` says more
   TagMatch tag;
   bool solicited = false;
   rnic::SharedCompletion receive{};
@@ -134,8 +147,11 @@ struct Requester final : rnic::CarrierState {
   alignas(8) std::uint8_t grh[rnic::kGrhBytes];
   Transfer transfer;
   std::vector<std::shared_ptr<memory::PinnedMemory>> opened;  // the peer's, that it moves
-  // Odd while a transfer is in progress: deregistration waits for it to change.
-  std::atomic<std::uint64_t> moves{0};
+  memory::PeerMemoryClient::Sequence sequence;                // of the copies that go directly
+  Ahead ahead;
+  // How many transfers and copies ahead have begun, and how many of those, in order, have ended:
+  // deregistration waits for what has begun.
+  std::atomic<std::uint64_t> moves_begun{0}, moves_ended{0};
   // Deregistration has waited for long: the transfer is given up and the request begins again, with
   // the keys that there are then.
   std::atomic<bool> to_begin_again{false};
@@ -147,12 +163,13 @@ struct Requester final : rnic::CarrierState {
   Advance carry_out();
   Advance poll_transfer();
   Advance finish(Outcome outcome);
-  // Pieces that their owner would have to copy, but that are open here, become pieces here.
   void use_opened();
+  void keep_target();
+  void drain_ahead();
   void end_transfer();
   Advance no_receive();
   void count_broken_off(ibv_wc_status status);
-  Advance end(ibv_wc_status status, std::uint64_t bytes);
+  Advance end(ibv_wc_status status, std::uint64_t bytes, bool goes_on = false);
   Advance start_moving(bool engine);
   void let_go_of_progress();
   void carry_few();

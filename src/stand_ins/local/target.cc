@@ -26,6 +26,13 @@ void Target::unlock() {
   rnic::unlock(queue_pair_->responder, responder_word_, held_, queue_pair_->completing);
 }
 
+void Target::go_on() {
+  if (!has_completed_) return;
+  has_completed_ = false;
+  // Who was cut off is told so by whatever comes next.
+  (void)store_while(held_, queue_pair_->completing, 0);
+}
+
 SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number) {
   rnic::Segment& segment = owner != nullptr ? owner->segment() : adapter_->segment();
   const std::uint32_t index = rnic::index_of_qp(number);

@@ -83,6 +83,9 @@ class Target {
   void unlock();
   // Whoever holds it may be stopped, and not known here: has its owner look after it.
   void tell_of_wait() { tell(queue_pair_peer()); }
+  // Goes on with the next request under the same lock. A receive that was completed is so from here
+  // on, whoever dies.
+  void go_on();
   // What lasts while nobody has cut this process off since try_lock(): see rnic/shared_lock.h.
   const While& held() const { return held_; }
   // With the queue pair locked: from here on receives, memory and completions are those of this
@@ -116,6 +119,10 @@ class Target {
   }
   // Takes one from the shared receive queue, if that is where they come from.
   bool has_receive() { return rnic::ready_receives(*queue_pair_) != 0 || take_shared(); }
+  // How many have been posted to its own receive queue; 0 where they come from a shared one.
+  std::uint32_t own_receives() const {
+    return rnic::read_once(queue_pair_->srq) == 0 ? rnic::ready_receives(*queue_pair_) : 0;
+  }
   // Leaves a note for the owner to wake this process at its next posted receive; true if one has
   // arrived meanwhile.
   bool wait_for_receive();

@@ -55,31 +55,55 @@ Copy::Side side_of(const Piece& piece, std::uint64_t address) {
   return piece.memory->side_at(address);
 }
 
+// By staging, of this client's copies or, without one, of none.
+struct Way {
+  bool is_staged = false;
+  memory::PeerMemoryClient* stages_for = nullptr;  // or would, if the staging were locked
+};
+
+Way way_of(const PieceList& from, const PieceList& to, const Means& means) {
+  const bool must = !all_here(from) || !all_here(to) || !one_copy_gets_there(from, to);
+  if (!must && (from.bytes() < kWorthCrew || means.crew.size() == 0)) return {};
+  memory::PeerMemoryClient* const client = client_of(from, to);
+  if (must) return {true, client};
+  if (client == nullptr || (!is_pageable(*client, from) && !is_pageable(*client, to))) return {};
+  return {means.staging.is_locked(), client};
+}
+
 }  // namespace
 
-// Where nothing else can.
-bool Transfer::needs_staging() const {
-  return !all_here(from_) || !all_here(to_) || !one_copy_gets_there(from_, to_);
+bool goes_by_one_copy(const PieceList& from, const PieceList& to, const Means& means) {
+  return client_of(from, to) != nullptr && way_of(from, to, means).stages_for == nullptr &&
+         all_here(from) && all_here(to);
+}
+
+void start_directly(Copy& copy, const Piece& from, const Piece& to, std::uint64_t length,
+                    Copy::Turn turn) {
+  const Piece& device = from.cpu_reachable() ? to : from;
+  copy.start_here(device.memory->client(), side_of(to, to.address), side_of(from, from.address),
+                  length, turn);
 }
 
 bool Transfer::begin(const PieceList& from, const PieceList& to, const Elsewhere& there,
-                     rnic::Token self, const Means& means) {
+                     rnic::Token self, const Means& means, Copy::Turn turn) {
   from_ = from;
   to_ = to;
+  turn_ = turn;
   direct_.reset();
   started_ = finished_ = 0;
-  stages_for_ = nullptr;
-  is_staged_ = needs_staging();
-  if (is_staged_ || (from_.bytes() >= kWorthCrew && means.crew.size() > 0)) {
-    memory::PeerMemoryClient* const client = client_of(from_, to_);
-    if (is_staged_) {
-      stages_for_ = client;
-    } else if (client != nullptr && (is_pageable(*client, from_) || is_pageable(*client, to_))) {
-      stages_for_ = client;
-      is_staged_ = means.staging.is_locked();
-    }
-  }
+  const Way way = way_of(from_, to_, means);
+  is_staged_ = way.is_staged;
+  stages_for_ = way.stages_for;
   return !is_staged_ || pipeline_.begin(from_, to_, there, self, means.staging, means.crew);
+}
+
+Copy& Transfer::begin_with_copy(const PieceList& from, const PieceList& to) {
+  from_ = from;
+  to_ = to;
+  is_staged_ = false;
+  stages_for_ = nullptr;
+  started_ = from_.bytes(), finished_ = 0;
+  return direct_;
 }
 
 std::optional<Outcome> Transfer::poll() { return is_staged_ ? pipeline_.poll() : poll_direct(); }
@@ -112,7 +136,7 @@ std::optional<Outcome> Transfer::poll_direct() {
     } else {
       const Piece& device = from.piece->cpu_reachable() ? *to.piece : *from.piece;
       direct_.start_here(device.memory->client(), side_of(*to.piece, target),
-                         side_of(*from.piece, source), length);
+                         side_of(*from.piece, source), length, turn_);
       if (direct_.idle()) return std::nullopt;
     }
     started_ = finished_ + length;

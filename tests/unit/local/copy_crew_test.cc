@@ -165,13 +165,15 @@ TEST(CopyCrew, WhatIsTakenBackIsNotBegunAndWhatIsNotEnds) {
   EXPECT_GT(taken_back, 0);
 }
 
+#ifdef GDR_FAULT_HOOKS
 TEST(CopyCrew, HasAsManyThreadsAsTheVariableSays) {
-  ASSERT_EQ(setenv("GDR_SOFT_COPY_THREADS", "5", 1), 0);
+  ASSERT_EQ(setenv("GDR_TEST_COPY_THREADS", "5", 1), 0);
   EXPECT_EQ(CopyCrew().size(), 5u);
-  ASSERT_EQ(setenv("GDR_SOFT_COPY_THREADS", "0", 1), 0);
+  ASSERT_EQ(setenv("GDR_TEST_COPY_THREADS", "0", 1), 0);
   EXPECT_EQ(CopyCrew().size(), 0u);
-  ASSERT_EQ(unsetenv("GDR_SOFT_COPY_THREADS"), 0);
+  ASSERT_EQ(unsetenv("GDR_TEST_COPY_THREADS"), 0);
 }
+#endif
 
 }  // namespace
 }  // namespace gdr::local

@@ -191,7 +191,7 @@ class TransferTest : public testing::Test {
 
   LateClient client_;
   std::unique_ptr<rnic::Segment> segment_;
-  Transfer::Means means() { return {*staging_, *crew_}; }
+  Means means() { return {*staging_, *crew_}; }
 
   std::optional<Staging> staging_;
   std::optional<CopyCrew> crew_;
