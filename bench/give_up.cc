@@ -1,5 +1,6 @@
 #include "give_up.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -8,7 +9,7 @@ namespace gdr::bench {
 
 void give_up_with(const std::string& message) {
   std::fflush(stdout);
-  fmt::print(stderr, "bench_local_path: {}\n", message);
+  fmt::print(stderr, "{}: {}\n", program_invocation_short_name, message);
   // No destructors: the other process may be what failed, and none of them may wait for it.
   _exit(1);
 }

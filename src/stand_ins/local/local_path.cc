@@ -97,7 +97,9 @@ void LocalPath::settle(rnic::QueuePair& queue_pair) {
 bool LocalPath::is_settled(rnic::QueuePair& queue_pair) {
   const std::unique_lock guard(queue_pair.send_lock(), std::try_to_lock);
   if (!guard) return false;
-  return queue_pair.local_state == nullptr || requester_of(queue_pair).moves.load() % 2 == 0;
+  if (queue_pair.local_state == nullptr) return true;
+  const Requester& requester = requester_of(queue_pair);
+  return requester.moves_ended.load() == requester.moves_begun.load();
 }
 
 void LocalPath::lock_staging(memory::PeerMemoryClient& client) {

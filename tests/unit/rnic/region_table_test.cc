@@ -1,5 +1,6 @@
 #include "rnic/region_table.h"
 
+#include <map>
 #include <set>
 
 #include "adapter_fixture.h"
@@ -42,6 +43,23 @@ class RegionTableTest : public AdapterTest {
 
   alignas(4096) std::uint8_t bytes_[8192] = {};
 };
+
+// Few places, so that few pages are touched, and none soon again, so that a stale key finds
+// nothing.
+TEST_F(RegionTableTest, RegisteringAndDeregisteringGoesRoundFewPlacesAndComesBackToEachLate) {
+  constexpr std::uint32_t kFew = 5000, kLate = 4000;
+  std::map<std::uint32_t, std::uint32_t> used_at;  // by place
+  for (std::uint32_t i = 0; i < 20'000; ++i) {
+    const std::uint32_t key = add(kLocal);
+    ASSERT_LT(index_of(key), kFew);
+    const auto [place, is_new] = used_at.emplace(index_of(key), i);
+    if (!is_new) {
+      ASSERT_GT(i - place->second, kLate) << "place " << place->first;
+    }
+    place->second = i;
+    ASSERT_TRUE(adapter_->deregister(key));
+  }
+}
 
 TEST_F(RegionTableTest, KeysAreUniqueAndNotToBeGuessedFromOneAnother) {
   std::set<std::uint32_t> keys, differences, low;
