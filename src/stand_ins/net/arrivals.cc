@@ -65,7 +65,10 @@ class PacketPath::Run {
   void answer() {
     const bool received = state_->take_received();
     state_->release_responder();
-    if (state_->is_moving()) path_.await_moving(*queue_pair_);
+    if (state_->is_moving()) {
+      path_.placer_.advance();
+      path_.look_after(*queue_pair_);
+    }
     if (state_->connection() == nullptr) return;
     const bool later = received && inline_progress_;
     auto& waiting = later ? path_.deferred_ : path_.answers_;
@@ -155,17 +158,16 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   return arrivals;
 }
 
-// Its copies are looked after until they have ended.
-void PacketPath::await_moving(std::shared_ptr<rnic::QueuePair> queue_pair) {
-  placer_.advance();
+// By the next settle_moving().
+void PacketPath::look_after(std::shared_ptr<rnic::QueuePair> queue_pair) {
   const std::lock_guard guard(moving_lock_);
   if (std::find(moving_.begin(), moving_.end(), queue_pair) != moving_.end()) return;
   moving_.push_back(std::move(queue_pair));
   is_moving_.store(true);
 }
 
-// Under the receive lock, and no queue pair's: copies go on, and what has waited for them is told,
-// answered and sent.
+// Under the receive lock, and no queue pair's: copies go on, what has waited for them is told and
+// answered, and what can be sent is.
 void PacketPath::settle_moving() {
   placer_.advance();
   std::vector<std::shared_ptr<rnic::QueuePair>> present;
@@ -179,10 +181,11 @@ void PacketPath::settle_moving() {
     const std::lock_guard guard(queue_pair->send_lock());
     if (queue_pair->packet_state == nullptr) continue;
     PacketQueuePair& state = state_of(*queue_pair);
+    if (state.connection() != nullptr && state.take_posted()) state.connection()->posted(time);
     const bool moves = state.settle(time);
     pump(*queue_pair, time);
     state.release_responder();
-    if (moves) await_moving(queue_pair);
+    if (moves) look_after(queue_pair);
   }
 }
 

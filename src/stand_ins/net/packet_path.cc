@@ -181,6 +181,12 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
   return 0;
 }
 
+// What its packets will go through is made ready now, when no kernel waits for them yet.
+void PacketPath::serves_memory_of(memory::PeerMemoryClient& client) {
+  const std::lock_guard guard(connected_mutex_);
+  if (!connected_.empty() || settings_.takes_everything) pinned_pool_.prepare(client);
+}
+
 KnownFlow PacketPath::flow_of(const OpenPort& port, const rnic::QueuePair& queue_pair,
                               const wire::Address& peer) {
   KnownFlow flow;
@@ -246,13 +252,11 @@ void PacketPath::send(rnic::QueuePair& queue_pair) {
   pump(queue_pair, time);
 }
 
-// The progress thread finds it when it looks at the timers.
 void PacketPath::send_later(rnic::QueuePair& queue_pair) {
   PacketQueuePair& state = state_of(queue_pair);
   state.start_sending(port_of(queue_pair)->room);
   state.set_posted();
-  keep_timers_of(queue_pair);
-  thread_->wake_at(0);
+  look_after(queue_pair.shared_from_this());
   thread_->wake();
 }
 
@@ -266,7 +270,8 @@ void PacketPath::pump(rnic::QueuePair& queue_pair, Nanoseconds time) {
   if (own != engine::kNever) keep_timers_of(queue_pair);
   const Nanoseconds next = std::min(own, port->port->next_timeout());
   if (next != engine::kNever) thread_->wake_at(next);
-  if (state.is_moving()) await_moving(queue_pair.shared_from_this());
+  if (state.is_moving()) return look_after(queue_pair.shared_from_this());
+  state.release_responder();
 }
 
 // The front one, which completes with it. Its keys are looked at once, when its packet is made.
@@ -311,6 +316,7 @@ void PacketPath::cancel(rnic::QueuePair& queue_pair) {
   if (port != nullptr && state.connection() != nullptr) {
     transmitter_.answer(state, *port->port, now());
   }
+  state.finish_moving();
   queue_pair.packet_state.reset();
 }
 

@@ -52,6 +52,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   bool takes_everything() const override { return settings_.takes_everything; }
   bool carries_groups(rnic::QueuePair& queue_pair) override;  // packet_groups.cc
   void groups_changed() override;                             // the same
+  void serves_memory_of(memory::PeerMemoryClient& client) override;
   bool progress() override;
   void awaits_event() override { thread_->awaits_event(); }
   void process_ended(std::uint32_t slot) override;  // packet_mads.cc
@@ -71,6 +72,8 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   std::optional<std::uint32_t> serve();
   // Whether copies are under way whose end no packet tells: serve() is to be called again soon.
   bool is_moving() const { return is_moving_.load(std::memory_order_relaxed); }
+  // Whether the program's threads neither send nor receive: see README.md.
+  bool leaves_all_to_thread() const { return gpu_is_registered(); }
   // Lets timers run that are due. When the next one is: kNever if nothing is outstanding.
   Nanoseconds run_timers(Nanoseconds time);
   // Something can be read there: packets, strays, or what has to be taken off all the same.
@@ -117,7 +120,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   void refuse(OpenPort& port, Counter cause, Nanoseconds time);
   static PacketQueuePair& state_of(rnic::QueuePair& queue_pair);
   void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
-  void await_moving(std::shared_ptr<rnic::QueuePair> queue_pair);
+  void look_after(std::shared_ptr<rnic::QueuePair> queue_pair);
   void settle_moving();
   void keep_timers_of(rnic::QueuePair& queue_pair);
   std::vector<std::shared_ptr<rnic::QueuePair>> take_timed();
@@ -157,10 +160,11 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   PinnedPool pinned_pool_;
   Placer placer_{pinned_pool_};
   SpinLock moving_lock_;
-  std::vector<std::shared_ptr<rnic::QueuePair>> moving_;  // whose copies go on; under moving_lock_
-  std::atomic<bool> is_moving_{false};                    // whether there are any
-  std::mutex open_mutex_;                                 // opening ports: cold
-  std::atomic<std::size_t> port_count_{0};                // ports_[0 .. count) are there for good
+  // Whose copies go on, or who has posted; under moving_lock_.
+  std::vector<std::shared_ptr<rnic::QueuePair>> moving_;
+  std::atomic<bool> is_moving_{false};      // whether there are any
+  std::mutex open_mutex_;                   // opening ports: cold
+  std::atomic<std::size_t> port_count_{0};  // ports_[0 .. count) are there for good
   std::array<OpenPort, std::size_t{rnic::kDevices} * rnic::kAddresses> ports_;
   std::mutex
       groups_mutex_;   // changes of what groups_ is to hold, from the look on; before open_mutex_

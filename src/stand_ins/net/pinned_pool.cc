@@ -17,11 +17,14 @@ std::byte* PinnedPool::take(memory::PeerMemoryClient& client) {
       return block;
     }
   }
-  if (!is_asked_for_.load(std::memory_order_relaxed) && !is_asked_for_.exchange(true)) {
-    // Without that thread every packet is a copy of its own.
-    (void)start_quiet_thread("gdr-pin", [this, &client] { prepare(client); });
-  }
+  prepare(client);
   return nullptr;
+}
+
+void PinnedPool::prepare(memory::PeerMemoryClient& client) {
+  if (is_asked_for_.load(std::memory_order_relaxed) || is_asked_for_.exchange(true)) return;
+  // Without that thread every packet is a copy of its own.
+  (void)start_quiet_thread("gdr-pin", [this, &client] { make(client); });
 }
 
 void PinnedPool::give_back(std::byte* block) {
@@ -31,7 +34,7 @@ void PinnedPool::give_back(std::byte* block) {
 
 // For the life of the process, as is the path that has the pool. What the driver does not lock
 // serves, too: its copies take longer.
-void PinnedPool::prepare(memory::PeerMemoryClient& client) {
+void PinnedPool::make(memory::PeerMemoryClient& client) {
   void* memory =
       mmap(nullptr, kBlocks * kBlock, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;

@@ -20,13 +20,15 @@ class PinnedPool {
   static constexpr std::size_t kBlock = 256 << 10;
   static constexpr std::size_t kBlocks = 128;
 
-  // Null: all are in use, or they are not locked yet. The first call has them locked, on a thread
-  // of its own, because the driver may have that wait for the program's kernels.
+  // Has the blocks made and locked, once, on a thread of its own, because the driver may have that
+  // wait for the program's kernels.
+  void prepare(memory::PeerMemoryClient& client);
+  // Null: all are in use, or not ready yet.
   std::byte* take(memory::PeerMemoryClient& client);
   void give_back(std::byte* block);
 
  private:
-  void prepare(memory::PeerMemoryClient& client);
+  void make(memory::PeerMemoryClient& client);
 
   std::atomic<bool> is_asked_for_{false};
   SpinLock lock_;

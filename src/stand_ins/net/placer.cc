@@ -84,7 +84,8 @@ void Placer::go_on() {
 
 // False: it is not its turn.
 bool Placer::start(Piece& piece) {
-  if (started_ == kUnderWay) return false;
+  const bool may_grow = started_ + 1 == pieces_.size();
+  if (started_ >= (may_grow ? kUnderWay : kMostUnderWay)) return false;
   if (piece.loss->load(std::memory_order_relaxed) != kNone) return piece.is_done = true;
   if (!rnic::is_served(piece.to)) {
     if (started_ > 0) return false;

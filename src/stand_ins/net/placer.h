@@ -48,7 +48,9 @@ class Placer {
   bool is_idle() const { return placed() == put_.load(std::memory_order_acquire); }
 
  private:
-  static constexpr std::size_t kUnderWay = 2;  // one is copied, the next is ready to begin
+  // One is copied, and the next is ready to begin. Further ones begin as well where none can join
+  // them any more: short copies take the driver longer than the GPU.
+  static constexpr std::size_t kUnderWay = 2, kMostUnderWay = 16;
 
   struct Block {
     std::byte* bytes = nullptr;

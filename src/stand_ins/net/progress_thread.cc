@@ -1,6 +1,7 @@
 #include "net/progress_thread.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -36,6 +37,9 @@ constexpr Nanoseconds kALittle = 5 * kMicrosecond;
 constexpr std::uint32_t kMostFruitless =
     1000;  // looks in a row that were called for and gave nothing
 
+// Longer than an answer takes.
+constexpr Nanoseconds kStayAwake = 50 * kMicrosecond;
+
 void nap(Nanoseconds time) {
   const timespec wait = as_timespec(time);
   nanosleep(&wait, nullptr);
@@ -66,6 +70,8 @@ Nanoseconds ProgressThread::move_forward(Nanoseconds time) {
 }
 
 void ProgressThread::wake() {
+  rung_.store(true);
+  if (is_awake_.load()) return;
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t wrote = write(doorbell_.get(), &one, sizeof one);
 }
@@ -104,21 +110,42 @@ bool ProgressThread::stand_back(Nanoseconds time) {
   return stands_back_.load();
 }
 
-// By poll and not by epoll, which would be told of each packet by whoever sends it, also while this
-// thread does not wait.
-void ProgressThread::watch_ports() {
+// Whether it looks again at once: copies are under way, or it has to do everything and something
+// has just happened.
+bool ProgressThread::stays_awake(Nanoseconds time) {
+  const bool awake = path_.is_moving() || time < awake_until_;
+  if (awake != is_awake_.load(std::memory_order_relaxed)) is_awake_.store(awake);
+  return awake;
+}
+
+// How many descriptors are ready. By poll and not by epoll, which would be told of each packet by
+// whoever sends it, also while this thread does not wait.
+int ProgressThread::look_at_ports(bool awake) {
+  constexpr std::uint32_t kBetweenPolls = 16;  // the ports are read all the same
+  if (awake && ++rounds_awake_ % kBetweenPolls != 0) {
+    watched_[0].revents = 0;
+    return 0;
+  }
   const Nanoseconds at = wake_at_.load();
   const Nanoseconds before = now();
-  const bool is_moving = path_.is_moving();
-  const timespec patience = as_timespec(is_moving ? 0 : std::max(at, before + kTick) - before);
-  const int count = ppoll(watched_.data(), watched_count_.load(),
-                          at == kNever && !is_moving ? nullptr : &patience, nullptr);
-  const bool rung = count > 0 && watched_[0].revents != 0;
-  if (rung) empty_doorbell();
+  const timespec patience = as_timespec(awake ? 0 : std::max(at, before + kTick) - before);
+  const bool for_ever = !awake && at == kNever;
+  return ppoll(watched_.data(), watched_count_.load(), for_ever ? nullptr : &patience, nullptr);
+}
+
+void ProgressThread::watch_ports() {
+  bool awake = stays_awake(now());
+  if (!awake && rung_.load()) awake = true;
+  const int count = look_at_ports(awake);
+  const bool at_doorbell = count > 0 && watched_[0].revents != 0;
+  if (at_doorbell) empty_doorbell();
+  const bool rung = rung_.exchange(false) || at_doorbell;
   const Nanoseconds time = now();
-  if (!rung && !is_moving && stand_back(time)) return;
-  if (count > (rung ? 1 : 0)) tell_of_readable();
+  if (!rung && !awake && stand_back(time)) return;
+  if (count > (at_doorbell ? 1 : 0)) tell_of_readable();
   const bool found = serve();
+  if ((found || rung) && path_.leaves_all_to_thread()) awake_until_ = time + kStayAwake;
+  if (awake && !found) sched_yield();
   fruitless_ = found || rung || count <= 0 ? 0 : fruitless_ + 1;
   // Whatever keeps a descriptor ready without giving anything, the core is not its. A program that
   // is quicker to take what arrives leaves it empty.
@@ -165,6 +192,11 @@ void ProgressThread::look_at_program() {
   if (ppoll(watched_.data(), 1, &again, nullptr) > 0) empty_doorbell();
   const Nanoseconds time = now();
   const Nanoseconds passed = time - looked_at_;
+  if (path_.is_moving()) {  // somebody has left work to it
+    stands_back_.store(false);
+    serve();
+    return;
+  }
   const bool awaits_event = awaits_event_.load();
   if (!awaits_event) {
     if (passed < kLookAgain) return;

@@ -7,6 +7,10 @@
 // millisecond, whether the program still polls. It watches again when that stops, and at once when
 // the program asks for a completion event, which a program does before it sleeps.
 //
+// If it has to do everything, because GPU memory is registered, it stays awake for a moment after
+// the last packet or post: to be woken takes longer than most answers, and with each message there
+// would be several such waits.
+//
 // A datagram queue pair opens the ports, and perhaps nobody beyond the host ever sends to it. So
 // that its program does not make a system call for each empty queue, the thread watches alone while
 // no packets are to be expected: there is no connection beyond the host, and for some time no
@@ -68,6 +72,8 @@ class ProgressThread {
  private:
   void run();
   void watch_ports();
+  bool stays_awake(Nanoseconds time);
+  int look_at_ports(bool awake);
   bool serve();  // whether anything had arrived, or another thread is at it
   void tell_of_readable();
   void look_at_program();
@@ -92,7 +98,13 @@ class ProgressThread {
   std::atomic<bool> awaits_event_{false};
   std::atomic<bool> stands_back_{false};
   std::atomic<std::uint32_t> expected_{0};  // looks that are left; kAlways stays
+  // It stays awake, and needs no doorbell: who rings says so in rung_ first, and the thread looks
+  // at that after it has said that it does not stay awake any more. One of the two sees the other.
+  std::atomic<bool> is_awake_{false};
+  std::atomic<bool> rung_{false};
   // Only the thread uses these.
+  Nanoseconds awake_until_ = 0;
+  std::uint32_t rounds_awake_ = 0;
   std::uint64_t counted_polls_ = 0;
   Nanoseconds looked_at_ = 0;
   Nanoseconds try_at_ = 0;  // not to stand back before

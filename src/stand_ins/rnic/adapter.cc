@@ -250,6 +250,9 @@ Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
 
 Result<std::uint32_t> Adapter::add_region(Backing backing, const RegionAttributes& attributes) {
   const ToldOfExports told(regions_, neighbours_);
+  if (backing.reach == Reach::kServed && beyond_ != nullptr) {
+    beyond_->serves_memory_of(backing.memory->client());
+  }
   return regions_.add(std::move(backing), attributes);
 }
 

@@ -4,6 +4,10 @@
 // queue pair at connect(), for a datagram when it is posted. One page, on purpose.
 #pragma once
 
+namespace gdr::memory {
+class PeerMemoryClient;
+}
+
 namespace gdr::rnic {
 
 class QueuePair;
@@ -52,6 +56,8 @@ class BeyondCarrier : public Carrier {
   virtual void process_ended(std::uint32_t slot) = 0;
   // Whether datagrams of the queue pair to a multicast group leave this host.
   virtual bool carries_groups(QueuePair& queue_pair) = 0;
+  // Memory that only that client can copy has been registered. Cold.
+  virtual void serves_memory_of(memory::PeerMemoryClient& client) = 0;
   // Queue pairs of this process have joined or left groups. Cold.
   virtual void groups_changed() = 0;
   // Whether everything goes by packets, also what would stay on the host.

@@ -115,7 +115,14 @@ class FakeOwner final : public Owner {
     failure = fault;
   }
   void count(Event event) override { ++events[event]; }
+  std::uint64_t pieces_taken() override { return taken; }
+  std::uint64_t pieces_placed() override { return in_place; }
+  std::uint64_t lost_piece() override { return lost; }
+  bool has_bytes(const Transmit&) override { return bytes_are_here; }
 
+  // Pieces that are placed later.
+  std::uint64_t taken = 0, in_place = 0, lost = kNothingLost;
+  bool bytes_are_here = true;
   std::deque<Work> works;
   std::vector<Status> completed;
   std::vector<Placement> responses;

@@ -26,6 +26,7 @@ class Beyond : public BeyondCarrier {
     return answer;
   }
   void cancel(QueuePair&) override { ++cancels; }
+  void serves_memory_of(memory::PeerMemoryClient&) override {}
   bool progress() override { return false; }
   void awaits_event() override {}
   void process_ended(std::uint32_t) override {}

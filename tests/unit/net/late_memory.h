@@ -1,0 +1,99 @@
+// Memory whose copies end when the test says so, registered with a client of the test's own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "memory/pinned_memory.h"
+#include "net/pinned_pool.h"
+#include "rnic/region_table.h"
+
+namespace gdr::net::test {
+
+class LateClient final : public memory::PeerMemoryClient {
+ public:
+  struct At : Context {
+    std::uint64_t address = 0;
+  };
+  struct Copy {
+    std::uint64_t to, from, length;
+  };
+
+  const char* name() const override { return "late"; }
+  Result<std::unique_ptr<Context>> acquire(std::uint64_t address, std::uint64_t) override {
+    auto context = std::make_unique<At>();
+    context->address = address;
+    return std::unique_ptr<Context>(std::move(context));
+  }
+  Result<std::unique_ptr<Context>> acquire_dmabuf(memory::DmaBuf, std::uint64_t,
+                                                  std::uint64_t) override {
+    return Error{EOPNOTSUPP, ""};
+  }
+  void release(Context&) override {}
+  Result<void> get_pages(Context&, bool) override { return {}; }
+  void put_pages(Context&) override {}
+  std::uint64_t get_page_size(const Context&) const override { return 65536; }
+  Result<std::uint64_t> dma_map(Context& context) override {
+    return static_cast<At&>(context).address;
+  }
+  void dma_unmap(Context&) override {}
+  bool cpu_reachable() const override { return false; }
+  bool still_valid(const Context&) override { return valid; }
+  const void* line_of(const Context& context) const override {
+    return one_line ? static_cast<const void*>(this) : &context;
+  }
+
+  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) override {
+    if (!valid) return Error{EFAULT, "freed"};
+    started.push_back({to.address, from.address, length});
+    return Ticket{started.size()};
+  }
+  Result<bool> finished(Ticket ticket) override {
+    if (ticket > may_end) return false;
+    const Copy& copy = started.at(ticket - 1);
+    if (ticket == failing) return Error{EIO, "failed"};
+    if (!done[ticket]) {
+      std::memcpy(reinterpret_cast<void*>(copy.to), reinterpret_cast<const void*>(copy.from),
+                  copy.length);
+    }
+    done[ticket] = true;
+    return true;
+  }
+
+  std::vector<Copy> started;
+  std::map<Ticket, bool> done;
+  Ticket may_end = 0, failing = 0;
+  bool valid = true, one_line = true;
+};
+
+// A GPU's memory, as the path sees it.
+class LateMemory {
+ public:
+  explicit LateMemory(LateClient& client, std::size_t bytes = 1 << 20) : bytes(bytes) {
+    pinned = *memory::PinnedMemory::pin_with(client, address(), bytes, true);
+  }
+  std::uint64_t address() const { return reinterpret_cast<std::uint64_t>(bytes.data()); }
+  rnic::Place at(std::size_t offset) const {
+    rnic::Place place;
+    place.address = address() + offset;
+    place.memory = pinned.get();
+    place.reach = rnic::Reach::kServed;
+    return place;
+  }
+
+  std::vector<std::byte> bytes;
+  std::unique_ptr<memory::PinnedMemory> pinned;
+};
+
+// Blocks that are ready.
+inline void wait_for(PinnedPool& pool, memory::PeerMemoryClient& client) {
+  std::byte* block = nullptr;
+  while ((block = pool.take(client)) == nullptr) usleep(1000);
+  pool.give_back(block);
+}
+
+}  // namespace gdr::net::test
