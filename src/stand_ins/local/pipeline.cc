@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint64_t kLeastChunk = 128 << 10;  // below it each copy's own price is most of it
 
+constexpr std::uint64_t kTail = 64 << 10;
+
 // So that several are under way, whatever the length.
 std::uint64_t chunk_bytes(std::uint64_t all) {
   return std::clamp(all / 8 & ~(kLeastChunk - 1), kLeastChunk, Staging::kChunk);
@@ -91,6 +93,13 @@ void Pipeline::start_leg(Chunk& chunk, const PieceList& list, bool into_staging)
   }
 }
 
+// The last chunk is short, since all others are waited for before it is drained.
+std::uint64_t Pipeline::next_length() const {
+  const std::uint64_t left = from_->bytes() - filled_;
+  const bool leaves_tail = count_ > 1 && left <= size_ && left > kTail;
+  return run_length(*from_, *to_, filled_, leaves_tail ? left - kTail : size_);
+}
+
 // Takes a chunk as far as it goes now; false on failure.
 bool Pipeline::step(Chunk& chunk, Outcome& failure) {
   using State = Chunk::State;
@@ -99,7 +108,7 @@ bool Pipeline::step(Chunk& chunk, Outcome& failure) {
       case State::kEmpty:
         if (filled_ == from_->bytes()) return true;
         chunk.position = filled_;
-        chunk.length = run_length(*from_, *to_, filled_, size_);
+        chunk.length = next_length();
         filled_ += chunk.length;
         chunk.state = State::kFilling;
         break;

@@ -52,6 +52,7 @@ class Pipeline {
     std::uint64_t position = 0, length = 0, staging = 0;
   };
 
+  std::uint64_t next_length() const;
   bool step(Chunk& chunk, Outcome& failure);
   bool is_last(const Chunk& chunk) const { return chunk.position + chunk.length == from_->bytes(); }
   bool may_drain(const Chunk& chunk) const;

@@ -37,6 +37,7 @@ struct CudaContext : PeerMemoryClient::Context {
   UniqueFd descriptor;
   // Or what was opened of another process's; no pieces then, but of what may go by itself.
   std::unique_ptr<OpenedMemory> opened;
+  bool is_far = false;  // it lies on another GPU, and any context of this one may copy it
 };
 
 // Whether that GPU may touch all of the memory. VMM mappings say whom they were opened to
@@ -78,12 +79,6 @@ std::vector<Piece> pieces_of(const cuda::Driver& driver, const Place& first, std
       });
   if (!whole) pieces.clear();
   return pieces;
-}
-
-Result<PeerMemoryClient::Ticket> ticket_of(const CudaEngine& engine,
-                                           const Result<std::uint64_t>& number) {
-  if (!number) return number.error();
-  return static_cast<PeerMemoryClient::Ticket>(engine.ordinal()) << kNumberBits | *number;
 }
 
 Error refused(int code, std::uint64_t length, const std::string& why) {
@@ -185,6 +180,7 @@ Result<void> CudaClient::get_pages(Context& base, bool) {
   const Result<CudaEngine*> engine = engine_of(*driver, context.ordinal);
   if (!engine) return engine.error();
   context.engine = *engine;
+  context.engine->use_primary();
   if (context.pieces.size() == 1) {
     const Piece& all = context.pieces.front();
     context.exported = export_memory(
@@ -217,6 +213,9 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::open(const Export
   context->address = (*opened)->address();
   context->engine = engine;
   context->opened = *std::move(opened);
+  context->is_far =
+      exported.device != engine->uuid() &&
+      (exported.kind == Exported::Kind::kDescriptor || context->opened->buffer_id() != 0);
   if (const std::uint64_t id = context->opened->buffer_id()) {
     context->pieces.push_back(
         {context->address, context->address, context->address + exported.length, id});
@@ -335,8 +334,8 @@ bool CudaClient::can_copy(const Context& to, const Context& from) {
                                              static_cast<const CudaContext&>(from)) != nullptr;
 }
 
-// Which engine copies between the two.
-Result<CudaEngine*> CudaClient::engine_of_copy(const Side& to, const Side& from) {
+Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std::uint64_t length,
+                                                        Turn turn) {
   const auto* target = static_cast<const CudaContext*>(to.context);
   const auto* source = static_cast<const CudaContext*>(from.context);
   for (const CudaContext* side : {target, source}) {
@@ -356,25 +355,19 @@ Result<CudaEngine*> CudaClient::engine_of_copy(const Side& to, const Side& from)
   if (engine == nullptr) {
     return Error{EFAULT, "neither side of the copy is registered GPU memory"};
   }
-  return engine;
-}
-
-Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std::uint64_t length,
-                                                        Turn turn) {
-  const Result<CudaEngine*> found = engine_of_copy(to, from);
-  if (!found) return found.error();
-  CudaEngine* engine = *found;
-  const auto kind = from.context == nullptr ? CudaCopy::Kind::kFromHost
-                    : to.context == nullptr ? CudaCopy::Kind::kToHost
-                                            : CudaCopy::Kind::kOnDevice;
-  const std::uint64_t host = from.context == nullptr ? from.address : to.address;
-  const CudaCopy copy{to.address,
-                      from.address,
-                      length,
-                      kind,
-                      kind != CudaCopy::Kind::kOnDevice && is_own_staging(host, length),
-                      turn.sequence,
-                      turn.may_overtake};
+  const auto kind = source == nullptr   ? CudaCopy::Kind::kFromHost
+                    : target == nullptr ? CudaCopy::Kind::kToHost
+                                        : CudaCopy::Kind::kOnDevice;
+  const std::uint64_t host = source == nullptr ? from.address : to.address;
+  const CudaCopy copy{
+      to.address,
+      from.address,
+      length,
+      kind,
+      kind != CudaCopy::Kind::kOnDevice && is_own_staging(host, length),
+      turn.sequence,
+      turn.may_overtake,
+      (target != nullptr && target->is_far) || (source != nullptr && source->is_far)};
   std::optional<std::uint64_t> after;
   if (turn.sequence != nullptr && turn.sequence->has_any) {
     const Ticket last = turn.sequence->last;
@@ -389,21 +382,6 @@ Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std:
   const Ticket ticket = static_cast<Ticket>(engine->ordinal()) << kNumberBits | *number;
   if (turn.sequence != nullptr) *turn.sequence = {true, ticket};
   return ticket;
-}
-
-Result<PeerMemoryClient::Ticket> CudaClient::start_in_order(Side to, Side from,
-                                                            std::uint64_t length) {
-  if (to.context == nullptr || from.context != nullptr) {
-    return Error{EINVAL, "only copies from host to GPU memory have an order"};
-  }
-  const Result<CudaEngine*> engine = engine_of_copy(to, from);
-  if (!engine) return engine.error();
-  return ticket_of(**engine, (*engine)->start_in_order(
-                                 {to.address, from.address, length, CudaCopy::Kind::kFromHost}));
-}
-
-const void* CudaClient::line_of(const Context& context) const {
-  return static_cast<const CudaContext&>(context).engine;
 }
 
 CudaEngine* CudaClient::engine_of(Ticket ticket) {

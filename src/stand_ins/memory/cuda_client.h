@@ -49,8 +49,6 @@ class CudaClient : public PeerMemoryClient {
   bool can_copy(const Context& to, const Context& from) override;
   using PeerMemoryClient::start_copy;
   Result<Ticket> start_copy(Side to, Side from, std::uint64_t length, Turn turn) override;
-  Result<Ticket> start_in_order(Side to, Side from, std::uint64_t length) override;
-  const void* line_of(const Context& context) const override;  // its GPU's
   Result<bool> finished(Ticket ticket) override;
 
  private:
@@ -63,7 +61,6 @@ class CudaClient : public PeerMemoryClient {
   CudaEngine* engine_of(Ticket ticket);
   bool is_over(Ticket ticket);
   CudaEngine* engine_for(const cuda::Driver& driver, const Exported& exported);
-  Result<CudaEngine*> engine_of_copy(const Side& to, const Side& from);
 
   bool is_own_staging(std::uint64_t address, std::uint64_t length);
 

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -29,12 +30,13 @@ namespace gdr::memory {
 
 class CudaLane {
  public:
-  // The context is current.
-  cuda::CUresult prepare(const cuda::Driver& driver, cuda::CUcontext context, int priority);
+  // The context is current. Again, if that has ended meanwhile: what was under way is refused.
+  // `lives`: whether it has not; asked before each use of it.
+  cuda::CUresult prepare(const cuda::Driver& driver, cuda::CUcontext context, int priority,
+                         std::function<bool()> lives = {});
 
-  // Copies from host memory, and to it, end in the order in which they were added; those on the
-  // device in none but that of their sequence. The number is the copy's until finished() has given
-  // true or an error. Nothing: too much is waiting.
+  // In no order among each other, but those of one sequence. The number is the copy's until
+  // finished() has given true or an error. Nothing: too much is waiting.
   std::optional<std::uint64_t> add(const CudaCopy& copy);
   // EFAULT when the driver refuses an address.
   Result<bool> finished(std::uint64_t number);
@@ -57,6 +59,7 @@ class CudaLane {
 
   const cuda::Driver* driver_ = nullptr;
   cuda::CUcontext context_ = nullptr;
+  std::function<bool()> lives_;  // empty: as long as the process
   cuda::CUstream stream_ = nullptr;
 
   struct Batch {

@@ -112,12 +112,6 @@ class PeerMemoryClient {
   Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) {
     return start_copy(to, from, length, {});
   }
-  // The same from host memory into this client's. Copies begun so into memory of one line end in
-  // the order in which they began, whatever their lengths.
-  virtual Result<Ticket> start_in_order(Side to, Side from, std::uint64_t length) {
-    return start_copy(to, from, length);
-  }
-  virtual const void* line_of(const Context&) const { return this; }
   // True once it has finished; the ticket is spent then, and after an error.
   virtual Result<bool> finished(Ticket ticket) = 0;
 };

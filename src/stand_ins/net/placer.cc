@@ -4,15 +4,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "rnic/delivery/registered_bytes.h"
 
 namespace gdr::net {
 namespace {
-
-const void* line_of(const rnic::Place& place) {
-  return place.memory->client().line_of(*place.memory->side_at(place.address).context);
-}
 
 rnic::Side host_side(const std::byte* bytes) {
   return {reinterpret_cast<std::uint64_t>(bytes), nullptr};
@@ -92,12 +89,12 @@ bool Placer::start(Piece& piece) {
     if (!rnic::write_registered(piece.to, {piece.bytes, piece.length})) lose(piece);
     return piece.is_done = true;
   }
-  if (started_ > 0 && line_ != line_of(piece.to)) return false;
   memory::PinnedMemory& memory = *piece.to.memory;
-  const auto copy = memory.client().start_in_order(memory.side_at(piece.to.address),
-                                                   host_side(piece.bytes), piece.length);
+  if (started_ > 0 && &memory.client() != sequence_client_) return false;
+  if (std::exchange(sequence_client_, &memory.client()) != &memory.client()) sequence_ = {};
+  const auto copy = memory.client().start_copy(memory.side_at(piece.to.address),
+                                               host_side(piece.bytes), piece.length, {&sequence_});
   if (!copy && copy.error().code == EAGAIN) return false;
-  line_ = line_of(piece.to);
   if (copy) {
     piece.copy = *copy;
   } else {

@@ -78,10 +78,11 @@ class Placer {
 
   PinnedPool& pool_;
   std::mutex mutex_;
-  std::deque<Block> blocks_;                    // in order; the last is being filled, and stays
-  std::deque<Piece> pieces_;                    // in order
-  std::size_t started_ = 0;                     // of them
-  const void* line_ = nullptr;                  // of the last one that a GPU copies
+  std::deque<Block> blocks_;                     // in order; the last is being filled, and stays
+  std::deque<Piece> pieces_;                     // in order
+  std::size_t started_ = 0;                      // of them
+  memory::PeerMemoryClient::Sequence sequence_;  // of what GPUs copy
+  memory::PeerMemoryClient* sequence_client_ = nullptr;
   memory::PeerMemoryClient* client_ = nullptr;  // whose copies the blocks are locked for
   std::atomic<Ticket> put_{0}, placed_{0};
 };

@@ -43,19 +43,25 @@ class LateClient final : public memory::PeerMemoryClient {
   void dma_unmap(Context&) override {}
   bool cpu_reachable() const override { return false; }
   bool still_valid(const Context&) override { return valid; }
-  const void* line_of(const Context& context) const override {
-    return one_line ? static_cast<const void*>(this) : &context;
-  }
-
-  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length) override {
+  using PeerMemoryClient::start_copy;
+  // Another GPU's copy begins when the one before it in its sequence has ended.
+  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length, Turn turn) override {
     if (!valid) return Error{EFAULT, "freed"};
+    if (turn.sequence != nullptr) {
+      const bool follows = turn.sequence->has_any && !done.contains(turn.sequence->last);
+      if (follows && !one_gpu) return Error{EAGAIN, "another GPU's is under way"};
+      *turn.sequence = {true, started.size() + 1};
+    }
     started.push_back({to.address, from.address, length});
     return Ticket{started.size()};
   }
   Result<bool> finished(Ticket ticket) override {
     if (ticket > may_end) return false;
     const Copy& copy = started.at(ticket - 1);
-    if (ticket == failing) return Error{EIO, "failed"};
+    if (ticket == failing) {
+      done[ticket] = true;
+      return Error{EIO, "failed"};
+    }
     if (!done[ticket]) {
       std::memcpy(reinterpret_cast<void*>(copy.to), reinterpret_cast<const void*>(copy.from),
                   copy.length);
@@ -67,7 +73,7 @@ class LateClient final : public memory::PeerMemoryClient {
   std::vector<Copy> started;
   std::map<Ticket, bool> done;
   Ticket may_end = 0, failing = 0;
-  bool valid = true, one_line = true;
+  bool valid = true, one_gpu = true;
 };
 
 // A GPU's memory, as the path sees it.

@@ -74,7 +74,7 @@ TEST_F(PlacerTest, KeepsAWriteApartFromTheOneBeforeIt) {
 }
 
 TEST_F(PlacerTest, CountsAPieceAsPlacedOnlyBehindAllBeforeIt) {
-  client.one_line = true;
+  client.one_gpu = true;
   put(0, 64, kAlone);
   put(4096, 64, kAlone);
   placer.advance();
@@ -89,7 +89,7 @@ TEST_F(PlacerTest, CountsAPieceAsPlacedOnlyBehindAllBeforeIt) {
 }
 
 TEST_F(PlacerTest, BeginsOnAnotherGpuOnlyWhenTheFirstHasEnded) {
-  client.one_line = false;
+  client.one_gpu = false;
   LateMemory other(client);
   put(0, 64, kAlone);
   ASSERT_TRUE(placer.put(other.at(0), std::vector<std::byte>(8), kAlone, loss));
