@@ -351,6 +351,7 @@ void Adapter::complete(CompletionQueue& queue, const SharedCompletion& completio
 void Adapter::deliver_missed_events() {
   for (const auto& queue : completion_queues_now()) {
     queue->deliver_missed_event(CompletionQueue::Moderated::kYes);
+    queue->look_after_raised();
   }
 }
 
