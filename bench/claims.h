@@ -8,7 +8,7 @@
 
 namespace gdr::bench {
 
-enum class Claim { kOneMiBWrite, kEightMiBHugeWrite, kEightByteLatency };
+enum class Claim { kOneMiBWrite, kEightMiBHugeWrite, kEightByteLatency, kEventLatency };
 
 // Rounds hold times: claims about bandwidth turn the ratio round. Repetitions add up.
 void record(Claim claim, const Rounds& rounds);

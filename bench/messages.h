@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bare_events.h"
+
 namespace gdr::bench {
 
 // The buffers that both processes have, each with its twin in the other.
@@ -28,6 +30,7 @@ struct Introduction {
   ibv_gid gid{};
   std::uint32_t qp_number = 0;
   RemoteBuffer buffers[kBuffers];
+  BareEvents::Numbers bare_events{};  // that the target has inherited from the initiator
 };
 
 enum class Order : std::uint32_t {
@@ -37,11 +40,11 @@ enum class Order : std::uint32_t {
   kTakeReceives,   // polls until `count` receives have completed
   kPingPong,       // answers `count` messages, polling
   kEventPingPong,  // answers `count` messages, sleeping in between
-  kEcho,           // answers at once
+  kBarePingPong,   // answers `count` wake-ups by bare eventfds
 };
 
 struct Message {
-  Order order = Order::kEcho;
+  Order order = Order::kClear;
   std::uint32_t buffer = 0;
   std::uint64_t count = 0;
   std::uint64_t value = 0;

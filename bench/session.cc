@@ -60,6 +60,7 @@ Session::Session() {
   receive_struct(target_.socket(), &other_, sizeof other_);
   endpoint_.emplace();
   own_ = endpoint_->introduction();
+  own_.bare_events = bare_events_.numbers();
   send_struct(target_.socket(), &own_, sizeof own_);
   endpoint_->connect(other_);
   receive_struct(target_.socket(), &other_, sizeof other_);

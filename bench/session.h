@@ -44,6 +44,7 @@ class Session {
   // Hot.
   void bare_write(BufferId id, std::size_t length);
   void bare_read(BufferId id, std::size_t length);
+  void bare_ping(int count) { bare_events_.ping(count); }  // after Order::kBarePingPong
 
   // Has the target do it and waits for its answer.
   Message order(Order order, BufferId buffer, std::uint64_t count);
@@ -61,6 +62,7 @@ class Session {
  private:
   void compare(std::uint64_t found, std::uint64_t expected, std::size_t length) const;
 
+  const BareEvents bare_events_;  // before the target, which inherits them
   TargetProcess target_;
   mutable std::optional<Endpoint> endpoint_;
   Introduction own_, other_;

@@ -10,7 +10,8 @@
 namespace gdr::bench {
 namespace {
 
-void carry_out(Endpoint& endpoint, int socket, const Message& order) {
+void carry_out(Endpoint& endpoint, const BareEvents& bare_events, int socket,
+               const Message& order) {
   Message answer = order;
   if (order.buffer >= kBuffers) give_up("an order for buffer {}", order.buffer);
   const auto id = static_cast<BufferId>(order.buffer);
@@ -35,8 +36,10 @@ void carry_out(Endpoint& endpoint, int socket, const Message& order) {
       send_struct(socket, &answer, sizeof answer);
       endpoint.pong(count, kPingPongBytes, sleeping);
       return;
-    case Order::kEcho:
-      break;
+    case Order::kBarePingPong:
+      send_struct(socket, &answer, sizeof answer);
+      bare_events.pong(count);
+      return;
   }
   send_struct(socket, &answer, sizeof answer);
 }
@@ -51,9 +54,10 @@ int run_target(int socket) {
   receive_struct(socket, &other, sizeof other);
   endpoint.connect(other);
   send_struct(socket, &own, sizeof own);  // connected
+  const BareEvents bare_events(other.bare_events);
   Message order;
   while (recv(socket, &order, sizeof order, 0) == static_cast<ssize_t>(sizeof order)) {
-    carry_out(endpoint, socket, order);
+    carry_out(endpoint, bare_events, socket, order);
   }
   return 0;
 }

@@ -134,21 +134,18 @@ Case list_case(Session& session) {
   return one;
 }
 
-// Both processes at work. The limit of the sleeping one is a packet to and fro on a socket, which
-// wakes a sleeping process as an event does; that of the polling one is not known.
+// Both processes at work. The limit of the sleeping one is the same number of wake-ups to and fro
+// by bare eventfds; that of the polling one is not known.
 Case ping_pong_case(Session& session, bool sleeping, int count) {
   Endpoint& endpoint = session.endpoint();
   const Order order = sleeping ? Order::kEventPingPong : Order::kPingPong;
-  const auto echoes = [&session, count] {
-    for (int i = 0; i < count; ++i) session.order(Order::kEcho, kSmallBuffer, 0);
-  };
-  return {
+  Case one{
       .name = sleeping ? "send/64B/half_round_trip/events" : "send/64B/half_round_trip/polling",
       .batch = 1,
       .transfers = count,
       .length = kPingPongBytes,
       .measured = [&endpoint, count, sleeping] { endpoint.ping(count, kPingPongBytes, sleeping); },
-      .limit = sleeping ? Call(echoes) : Call(),
+      .limit = {},
       .limit_transfers = count,
       .before =
           [&session, &endpoint, order, count] {
@@ -157,6 +154,11 @@ Case ping_pong_case(Session& session, bool sleeping, int count) {
           },
       .rounds = kPingPongRounds,
       .share = 0.5};
+  if (!sleeping) return one;
+  one.limit = [&session, count] { session.bare_ping(count); };
+  one.after = [&session, count] { session.order(Order::kBarePingPong, kSmallBuffer, count); };
+  one.claim = Claim::kEventLatency;
+  return one;
 }
 
 void add(Session& session, Case one) {

@@ -42,7 +42,8 @@ class PacketHost {
     adapter_->carry_by(idle_, beyond_.get());
     domain_ = adapter_->allocate_protection_domain();
     events_ = *rnic::EventQueue::create();
-    queue_ = *adapter_->create_completion_queue({.limit = 1024, .on_event = [] {}});
+    queue_ = *adapter_->create_completion_queue(
+        {.limit = 1024, .on_event = [](std::uint32_t) { return true; }});
     rnic::RegionAttributes attributes{};
     attributes.iova = reinterpret_cast<std::uint64_t>(memory_.data());
     attributes.length = kBytes;

@@ -4,7 +4,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "alone.h"
+#include "channel_target.h"
 #include "connection.h"
 
 namespace gdr::test {
@@ -52,6 +55,27 @@ TEST_F(Idle, ConnectedProcessesUseNoCpu) {
   connect_to_target(side, qp, child.wire());
   require_idle_second();
   child.wire().meet();
+  child.finish();
+}
+
+// Its thread sleeps in ibv_get_cq_event, and the other process can wake it without its help.
+TEST_F(Idle, ProgramsThatSleepForCompletionEventsUseNoCpu) {
+  Child child([](Wire& wire) {
+    ChannelTarget target(wire);
+    target.arm();
+    wire.meet();
+    target.take_message();
+    std::thread sleeper([&] { target.take_message(); });
+    require_idle_second();
+    wire.meet();
+    sleeper.join();
+  });
+  Sender sender(child.wire());
+  child.wire().meet();
+  sender.send();
+  require_idle_second();
+  child.wire().meet();
+  sender.send();
   child.finish();
 }
 

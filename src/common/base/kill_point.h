@@ -10,6 +10,8 @@
 //   receive_pushed   its receive's completion is there
 //   pushing          a completion is written, and does not count yet; the producer lock is held
 //   pushing_receive  the same, of a receive in another process
+//   event_due        a completion event of another process is due, and nobody has been told
+//   event_claimed    it counts as raised, and its record is not in the channel's pipe
 //   poll_cq          completions are copied out of the ring, and still count as not polled
 //
 // And of gdr fix:

@@ -236,6 +236,9 @@ Pushed Target::push_receive(rnic::SharedCompletion& completion, const rnic::Carr
 void Target::tell_of_push(rnic::Push push, std::uint32_t queue) {
   if (peer_ == nullptr) {
     adapter_->tell_of_push(push, queue);
+  } else if (push == rnic::Push::kEventDue) {
+    kill_point("event_due");
+    peer_->raise_event(queue);
   } else if (push != rnic::Push::kPushed) {
     tell(peer_);
   }

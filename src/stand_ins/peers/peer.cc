@@ -12,9 +12,12 @@
 #include <cstdlib>
 #include <optional>
 
+#include "base/kill_point.h"
 #include "memory/own_memory.h"
 #include "peers/doorbell.h"
 #include "peers/task_stat.h"
+#include "rnic/completion_ring.h"
+#include "rnic/due.h"
 
 namespace gdr::peers {
 namespace {
@@ -93,7 +96,8 @@ Peer::Peer(Identity identity, rnic::Token token, std::unique_ptr<rnic::Segment> 
       segment_(std::move(segment)),
       doorbell_(std::move(doorbell)),
       pidfd_(std::move(identity.pidfd)),
-      activity_(identity.proc_pid) {}
+      activity_(identity.proc_pid),
+      event_pipes_(identity.proc_pid) {}
 
 // The mount of /proc may be another namespace's, where the pid is somebody else's: so what only
 // that process's memory holds has to be found there.
@@ -127,6 +131,7 @@ void Peer::close_in_child() {
   doorbell_.reset();
   pidfd_.reset();
   memory_file_.reset();
+  event_pipes_.close_in_child();
 }
 
 bool Peer::alive() {
@@ -198,6 +203,23 @@ void Peer::tell_of_exports() {
 void Peer::ring_service() {
   if (segment_->header().service_rung.exchange(1) != 0) return;  // a ring is already on its way
   ring_doorbell(doorbell_.get());
+}
+
+void Peer::raise_event(std::uint32_t queue) {
+  rnic::SharedCompletionQueue& shared = segment_->completion_queue(queue);
+  const rnic::EventPipeName name{rnic::read_once(shared.pipe_descriptor),
+                                 rnic::read_once(shared.pipe_inode)};
+  const bool raised = event_pipes_.with(name, [&](int pipe) {
+    if (!rnic::claim_event(shared)) return true;
+    kill_point("event_claimed");
+    if (rnic::put_event(pipe, name.inode, queue) == 0) return true;
+    rnic::return_event(shared);
+    return false;
+  });
+  if (raised) return;
+  // The service thread may have looked while it was claimed here.
+  rnic::mark_due(segment_->header().due_completion_queues, queue);
+  ring_service();
 }
 
 void Peer::wake_engine() {

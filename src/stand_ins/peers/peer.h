@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/unique_fd.h"
 #include "peers/activity.h"
+#include "peers/event_pipes.h"
 #include "peers/foreign_memory.h"
 #include "peers/handshake.h"
 #include "rnic/segment.h"
@@ -67,7 +68,10 @@ class Peer {
 
   void tell_of_exports();  // other memory of this process than before can be opened
   void ring_service();     // wakes its service thread
-  void wake_engine();      // wakes its engine thread
+  // After a push that made an event due on that queue of its: wakes the program that waits for it,
+  // or has its service thread do so.
+  void raise_event(std::uint32_t queue);
+  void wake_engine();  // wakes its engine thread
 
  private:
   void open_memory();
@@ -87,6 +91,7 @@ class Peer {
   std::atomic<bool> refused_{false};
   std::atomic<bool> connected_to_{false};
   ForeignMemory foreign_memory_;
+  EventPipes event_pipes_;
   std::atomic<Nanoseconds> asked_{0};
   std::mutex mutex_;
   std::vector<UniqueFd> connections_;  // under mutex_

@@ -21,8 +21,10 @@ constexpr std::uint64_t kListener = 1u << 20;
 constexpr std::uint64_t kDoorbell = kListener + 1;
 constexpr std::uint64_t kMeeting = std::uint64_t{1} << 32;  // and the connection
 
-// Milliseconds after which it looks around unasked: for what no ring told.
+// Milliseconds after which it looks around unasked: for what no ring told. Also while it has much
+// to do; the coarse clock may be some milliseconds behind.
 constexpr int kTick = 1000;
+constexpr Nanoseconds kBetweenLooks = (kTick - 100) * kMillisecond;
 // Without a free descriptor no call can be taken; the callers wait meanwhile.
 constexpr Nanoseconds kCallsPause = 100 * kMillisecond;
 constexpr Nanoseconds kSettleNap = 50 * kMicrosecond;
@@ -94,7 +96,10 @@ void ServiceThread::wait_and_sort(bool left) {
   const int count = epoll_wait(epoll_.get(), events, 16, patience);
   // The program has closed it (closefrom): nothing can be waited for any more.
   if (count < 0 && errno != EINTR) usleep(kTick * 100);
-  if (count == 0 && !left) look_around();
+  if (const Nanoseconds time = coarse_now(); time - looked_around_at_ >= kBetweenLooks) {
+    looked_around_at_ = time;
+    look_around();
+  }
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = events[i].data.u64;
     if (tag >= kMeeting) {

@@ -53,6 +53,7 @@ class ServiceThread {
   Doorbell doorbell_;
   Answers answers_;
   bool somebody_died_ = false;
+  Nanoseconds looked_around_at_ = 0;
   Nanoseconds calls_paused_until_ = 0;  // 0: they are not
   std::atomic<std::uint64_t> copies_{0};
 };

@@ -29,6 +29,7 @@ void Adapter::deliver_missed_events() {
   looks_at_everything_ = true;
   for (const auto& queue : completion_queues_now()) {
     queue->deliver_missed_event(CompletionQueue::Moderated::kYes);
+    queue->look_after_raised();
   }
 }
 

@@ -54,6 +54,7 @@ CompletionQueue::CompletionQueue(Segment& segment, RegionTable& regions, std::ui
       self_(self),
       liveness_(liveness),
       on_event_(std::move(settings.on_event)),
+      on_unheard_(std::move(settings.on_unheard)),
       bounce_(bounce),
       bounce_bytes_(bounce != 0
                         ? static_cast<const std::byte*>(segment.arena(bounce, kBounceRingBytes))
@@ -72,6 +73,8 @@ CompletionQueue::CompletionQueue(Segment& segment, RegionTable& regions, std::ui
   shared_.armed.store(0);
   shared_.event.store(0);
   shared_.told.store(0);
+  shared_.pipe_descriptor = settings.pipe.descriptor;
+  shared_.pipe_inode = settings.pipe.inode;
   shared_.overrun.store(0);
   shared_.generation.store(1, std::memory_order_release);
 }
@@ -218,9 +221,28 @@ void CompletionQueue::purge(std::uint32_t qp_number) {
 }
 
 bool CompletionQueue::deliver_event() {
-  if (shared_.event.exchange(0) == 0) return false;
-  if (on_event_) on_event_();
+  if (!claim_event(shared_)) return false;
+  if (on_event_ && !on_event_(index_)) return_event(shared_);
   return true;
+}
+
+bool CompletionQueue::misses_event() const {
+  return shared_.armed.load() != 0 &&
+         shared_.tail.load() != shared_.head.load(std::memory_order_relaxed);
+}
+
+std::uint64_t CompletionQueue::progress() const {
+  return std::uint64_t{shared_.tail.load()} << 32 | shared_.event.load();
+}
+
+bool CompletionQueue::take_event() { return rnic::take_event(shared_); }
+
+std::uint32_t CompletionQueue::drop_events() { return shared_.event.exchange(0) / kEventRaised; }
+
+std::uint32_t CompletionQueue::raised_events() const { return shared_.event.load() / kEventRaised; }
+
+void CompletionQueue::look_after_raised() {
+  if (on_unheard_ && raised_events() != 0) on_unheard_();
 }
 
 void CompletionQueue::moderate(std::uint32_t count, Nanoseconds period) {

@@ -16,6 +16,7 @@
 #include "base/kill_point.h"
 #include "base/spin_lock.h"
 #include "rnic/bounce_ring.h"
+#include "rnic/event_pipe.h"
 #include "rnic/region_table.h"
 #include "rnic/segment.h"
 #include "rnic/shared_lock.h"
@@ -76,9 +77,13 @@ constexpr std::uint32_t kMaxCompletions = 1u << 20;
 struct CompletionQueueSettings {
   std::uint32_t limit = 1;   // completions it holds: 1 .. kMaxCompletions
   std::uint32_t traits = 0;  // kRecordsDeviceTime, ...: see shared.h
-  // Called by whoever pushes in this process, or by its service thread for a push from another; the
-  // verbs layer turns it into a readable completion channel.
-  std::function<void()> on_event = {};
+  // Called by whoever pushes in this process, or by its service thread for a push from another that
+  // does not wake the program itself; the verbs layer turns it into a record in the channel's pipe.
+  // False: not now; the event stays due.
+  std::function<bool(std::uint32_t queue)> on_event = {};
+  // Service thread: events were raised and nobody takes them. Their records may be lost.
+  std::function<void()> on_unheard = {};
+  EventPipeName pipe = {};  // by which other processes raise events
 };
 
 class CompletionQueue {
@@ -130,6 +135,16 @@ class CompletionQueue {
   // or was earlier than the arming.
   enum class Moderated { kNo, kYes };
   bool deliver_missed_event(Moderated moderated);
+  bool misses_event() const;  // whether the former would find something to do. Hot
+  // The same for events that were raised and nobody takes.
+  void look_after_raised();
+  // Takes an event that was raised. False: there is none.
+  bool take_event();
+  // For a queue that is being destroyed: how many events were raised and not taken; none is left.
+  std::uint32_t drop_events();
+  // Changes whenever a completion or an event comes or goes.
+  std::uint64_t progress() const;
+  std::uint32_t raised_events() const;
 
   // Nothing is in it, and nobody is taking something out. Cold.
   bool is_idle();
@@ -171,7 +186,8 @@ class CompletionQueue {
   const std::uint32_t index_;
   const Token self_;
   Liveness& liveness_;
-  const std::function<void()> on_event_;
+  const std::function<bool(std::uint32_t)> on_event_;
+  const std::function<void()> on_unheard_;
   const std::uint64_t bounce_;           // offset of the bounce ring; 0: none
   const std::byte* const bounce_bytes_;  // itself
   SpinLock consumer_;

@@ -1,4 +1,8 @@
 // What pushing and polling a completion queue share: where things lie in its ring, and its events.
+//
+// An event is due, then raised, then taken. Whoever makes one due sees to it that somebody raises
+// it: claims it, which counts it as raised, and writes a record to the channel's pipe
+// (event_pipe.h). Any process may claim one that is due, and only one does.
 #pragma once
 
 #include "rnic/shared.h"
@@ -18,7 +22,34 @@ inline CompletionAnnex* annexes_of(SharedCompletion* entries, std::uint32_t capa
 inline void make_event(SharedCompletionQueue& shared) {
   shared.armed.store(0, std::memory_order_relaxed);
   shared.told.store(shared.tail.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  shared.event.store(1);
+  shared.event.fetch_or(kEventDue);
+}
+
+// The one that is due is counted as raised. False: none is due, or somebody else has claimed it.
+inline bool claim_event(SharedCompletionQueue& shared) {
+  std::uint32_t word = shared.event.load();
+  while ((word & kEventDue) != 0) {
+    if (shared.event.compare_exchange_weak(word, word - kEventDue + kEventRaised)) return true;
+  }
+  return false;
+}
+
+// One that was claimed and could not be told of is due again. If its count was taken meanwhile, for
+// an event that was told of, then that one has no count any more, and this one stands for it.
+inline void return_event(SharedCompletionQueue& shared) {
+  std::uint32_t word = shared.event.load();
+  while (!shared.event.compare_exchange_weak(
+      word, (word >= kEventRaised ? word - kEventRaised : word) | kEventDue)) {
+  }
+}
+
+// Takes one that was raised. False: there is none.
+inline bool take_event(SharedCompletionQueue& shared) {
+  std::uint32_t word = shared.event.load();
+  while (word >= kEventRaised) {
+    if (shared.event.compare_exchange_weak(word, word - kEventRaised)) return true;
+  }
+  return false;
 }
 
 }  // namespace gdr::rnic

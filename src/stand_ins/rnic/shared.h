@@ -205,20 +205,28 @@ constexpr std::uint32_t kIgnoresOverrun = 4;  // what finds no room is lost, and
 constexpr std::uint32_t kRaisesEvents = 8;    // it has a completion channel: it can be armed
 constexpr std::uint32_t kRecordsTag = 16;
 
+// SharedCompletionQueue::event
+constexpr std::uint32_t kEventDue = 1;
+constexpr std::uint32_t kEventRaised = 2;  // one of them
+
 struct alignas(64) SharedCompletionQueue {
   SharedLock producer;
   std::atomic<std::uint32_t> generation;  // 0: no completion queue here
   std::atomic<std::uint32_t> armed;       // 0 no, 1 solicited only, 2 any
-  std::atomic<std::uint32_t> event;  // a completion event is due; the owner's service clears it
+  // kEventDue: nobody has told of one yet; above it how many were raised and not taken.
+  std::atomic<std::uint32_t> event;
   std::uint32_t capacity;  // a power of two; like limit and ring, changed under `producer`
   std::uint32_t limit;     // completions it may hold
-  std::uint64_t ring;      // offset in the segment: `capacity` completions, then what they carry
   std::uint32_t traits;
+  std::uint64_t ring;  // offset in the segment: `capacity` completions, then what they carry
   // How many completions make an event: 0 and 1 are the same. Fewer wait for the owner's timer.
   std::atomic<std::uint32_t> moderation;
   std::atomic<std::uint32_t> held;        // completions since it was armed that made no event yet
   std::atomic<std::uint32_t> known_head;  // what `head` was when a producer last looked
   std::atomic<std::uint32_t> told;        // what `tail` was when an event was last made
+  // Its channel's pipe: see event_pipe.h. An inode of 0: only its owner can wake who waits there.
+  std::int32_t pipe_descriptor;
+  std::uint32_t pipe_inode;
   alignas(64) std::atomic<std::uint32_t> tail;
   std::atomic<std::uint32_t> overrun;  // beside what the owner polls
   // The bounce ring: see bounce_ring.h. Positions count bytes, and on past the ring's end.
@@ -409,7 +417,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 26;
+constexpr std::uint32_t kSegmentLayout = 27;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

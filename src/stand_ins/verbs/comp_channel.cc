@@ -2,11 +2,11 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "verbs/abi.h"
 #include "verbs/cq.h"
@@ -14,6 +14,16 @@
 #include "verbs/objects.h"
 
 namespace gdr::verbs {
+namespace {
+
+// So long a process that goes on may take from counting an event to writing its record, and from
+// reading a record to taking its event.
+constexpr Nanoseconds kLongestWriting = 500 * kMillisecond;
+constexpr std::size_t kFewQueues = 8;
+constexpr std::uint32_t kMostMended = 1024;
+constexpr std::uint32_t kNoHint = ~0u;  // no queue's number
+
+}  // namespace
 
 bool is_readable(int descriptor) {
   pollfd entry{descriptor, POLLIN, 0};
@@ -30,64 +40,123 @@ int wait_readable(int descriptor) {
 }
 
 std::unique_ptr<Channel> Channel::create(ibv_context* context) {
+  Result<rnic::EventPipe> pipe = rnic::EventPipe::make();
+  if (!pipe) return fail(pipe.error());
   auto channel = std::make_unique<Channel>();
-  channel->descriptor_.reset(eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC));
-  if (!channel->descriptor_) return nullptr;
+  channel->pipe_ = *std::move(pipe);
   channel->base.context = context;
-  channel->base.fd = channel->descriptor_.get();
+  channel->base.fd = channel->pipe_->descriptor();
   return channel;
 }
 
-void Channel::raise(Cq& cq) {
-  const std::lock_guard guard(mutex_);
-  waiting_.push_back(&cq);
-  const std::uint64_t one = 1;
-  if (write(descriptor_.get(), &one, sizeof one) != sizeof one) waiting_.pop_back();
+bool Channel::raise(std::uint32_t queue) {
+  if (pipe_->put(queue) != EAGAIN) return true;
+  was_full_.store(true);
+  return false;
 }
 
-void Channel::attach(const Cq& cq) {
+void Channel::attach(Cq& cq) {
   const std::lock_guard guard(mutex_);
-  queues_.push_back(cq.queue);
+  queues_.emplace(cq.queue->index(), &cq);
+}
+
+// Whether an event may have to be told first, should the program sleep: a look at a few queues
+// costs less than a look into the pipe.
+bool Channel::may_have_missed() {
+  const std::lock_guard guard(mutex_);
+  return queues_.size() > kFewQueues ||
+         std::any_of(queues_.begin(), queues_.end(),
+                     [](const auto& entry) { return entry.second->queue->misses_event(); });
 }
 
 // Who armed a queue with completions in it gets no event for what it is about to poll. But if it
 // sleeps instead, because it polled another queue of this channel (perftest), there is one after
 // all: nobody sleeps while an armed queue holds completions, as on ConnectX.
 void Channel::tell_missed() {
-  std::vector<std::shared_ptr<rnic::CompletionQueue>> queues;
+  std::vector<std::shared_ptr<rnic::CompletionQueue>> missed;
   {
     const std::lock_guard guard(mutex_);
-    queues = queues_;
+    for (const auto& [index, cq] : queues_) {
+      if (cq->queue->misses_event()) missed.push_back(cq->queue);
+    }
   }
-  for (const auto& queue : queues)
+  for (const auto& queue : missed)
     queue->deliver_missed_event(rnic::CompletionQueue::Moderated::kYes);
 }
 
-void Channel::count_down() {
-  std::uint64_t one;
-  if (read(descriptor_.get(), &one, sizeof one) != sizeof one) return;
+// Whoever has read a record takes one event, of any queue. Null: there is none, which no process
+// that keeps to the rules brings about.
+Cq* Channel::taken_by(std::uint32_t hint) {
+  const std::lock_guard guard(mutex_);
+  auto found = queues_.find(hint);
+  if (found == queues_.end() || !found->second->queue->take_event()) {
+    // The one behind the last first, so that none is kept waiting by another.
+    found = queues_.upper_bound(last_);
+    std::size_t left = queues_.size();
+    for (; left > 0; --left, ++found) {
+      if (found == queues_.end()) found = queues_.begin();
+      if (found->second->queue->take_event()) break;
+    }
+    if (left == 0) return nullptr;
+    last_ = found->first;
+  }
+  ++found->second->events_taken;
+  return found->second;
 }
 
 Cq* Channel::take() {
+  // In a fork's child the records are the parent's, and so are the events.
+  if (context_of(base.context).session->is_inherited()) return fail(EBADF);
   for (;;) {
-    if (!is_readable(descriptor_.get())) tell_missed();
-    if (const int error = wait_readable(descriptor_.get())) return fail(error);
-    const std::lock_guard guard(mutex_);
-    if (waiting_.empty()) continue;  // another thread took it
-    count_down();
-    Cq* cq = waiting_.front();
-    waiting_.pop_front();
-    ++cq->events_taken;
-    return cq;
+    std::uint32_t hint = 0;
+    int error = EAGAIN;
+    if (may_have_missed()) {
+      error = pipe_->take_now(&hint);
+      if (error == EAGAIN) tell_missed();
+    }
+    if (error == EAGAIN) error = pipe_->wait(&hint);
+    if (error != 0) return fail(error);
+    Cq* cq = taken_by(hint);
+    if (was_full_.load(std::memory_order_relaxed) && was_full_.exchange(false)) {
+      context_of(base.context).adapter->neighbours().wake_service();
+    }
+    if (cq != nullptr) return cq;
+    // The program may have put something else in its place, which would give bytes for ever.
+    if (!pipe_->is_shown()) return fail(EBADF);
   }
 }
 
 void Channel::drop(const Cq& cq) {
   const std::lock_guard guard(mutex_);
-  const auto end = std::remove(waiting_.begin(), waiting_.end(), &cq);
-  for (auto left = waiting_.end() - end; left > 0; --left) count_down();
-  waiting_.erase(end, waiting_.end());
-  std::erase(queues_, cq.queue);
+  queues_.erase(cq.queue->index());
+  std::uint32_t hint = 0;
+  for (std::uint32_t left = cq.queue->drop_events(); left > 0; --left) {
+    if (pipe_->take_now(&hint) != 0) break;
+  }
+}
+
+Channel::Waiting Channel::waiting() const {
+  Waiting waiting;
+  for (const auto& [index, cq] : queues_) {
+    waiting.events += cq->queue->raised_events();
+    waiting.progress = waiting.progress * 31 + cq->queue->progress() + cq->events_taken;
+  }
+  return waiting;
+}
+
+void Channel::mend() {
+  const std::lock_guard guard(mutex_);
+  const Nanoseconds time = now();
+  if (silent_since_ != 0 && time - silent_since_ < kLongestWriting) return;
+  const Waiting present = waiting();
+  const bool was_silent = silent_since_ != 0 && silent_progress_ == present.progress;
+  silent_since_ = pipe_->is_empty() ? time : 0;
+  silent_progress_ = present.progress;
+  if (silent_since_ == 0 || !was_silent) return;
+  silent_since_ = 0;
+  for (std::uint32_t left = std::min(present.events, kMostMended); left > 0; --left) {
+    if (pipe_->put(kNoHint) != 0) break;
+  }
 }
 
 }  // namespace gdr::verbs

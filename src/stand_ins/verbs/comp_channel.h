@@ -1,20 +1,22 @@
-// Channel: a completion event channel, whose descriptor is an eventfd that counts the events
-// waiting.
+// Channel: a completion event channel. Its descriptor is the reading end of a pipe with a record
+// for each event that waits (rnic/event_pipe.h); the events are counted in their queues.
 //
-//   CompletionSignal signal{channel, cq};   // one for each completion queue
-//   signal.raise();                         // any thread: the descriptor becomes readable
-//   Cq* cq = channel.take(&error);          // waits unless the descriptor is non-blocking
+//   CompletionSignal signal{channel, queue};   // one for each completion queue
+//   signal.raise();                            // any thread: the descriptor becomes readable
+//   Cq* cq = channel.take();                   // waits unless the descriptor is non-blocking
 #pragma once
 
 #include <infiniband/verbs.h>
 
-#include <deque>
+#include <atomic>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <optional>
 
-#include "base/unique_fd.h"
-#include "rnic/completion_queue.h"
+#include "base/clock.h"
+#include "rnic/event_pipe.h"
 
 namespace gdr::verbs {
 
@@ -32,23 +34,37 @@ class Channel {
   std::uint64_t serial = 0;
 
   static std::unique_ptr<Channel> create(ibv_context* context);  // null and errno
+  rnic::EventPipeName pipe() const { return pipe_->name(); }
 
-  void attach(const Cq& cq);
-  void raise(Cq& cq);
+  void attach(Cq& cq);
+  // For an event of that queue that counts as raised. False: there is no room; it has to wait.
+  bool raise(std::uint32_t queue);
   // The queue of the oldest event, counted as handed out; null and errno.
   Cq* take();
   // Forgets the events of a queue that is being destroyed.
   void drop(const Cq& cq);
+  // Events were raised and nobody takes them: writes their records anew if they are lost, because
+  // whoever raised them died before it wrote them, or somebody read them that is not this process.
+  void mend();
 
  private:
-  // The descriptor's count is always waiting_.size(): both change under mutex_.
-  void count_down();
+  Cq* taken_by(std::uint32_t hint);
+  bool may_have_missed();
   void tell_missed();
+  // Under mutex_: how many events wait, and a number that differs whenever anything has gone on.
+  struct Waiting {
+    std::uint32_t events = 0;
+    std::uint64_t progress = 0;
+  };
+  Waiting waiting() const;
 
-  UniqueFd descriptor_;
+  std::optional<rnic::EventPipe> pipe_;
+  std::atomic<bool> was_full_{false};
   std::mutex mutex_;
-  std::deque<Cq*> waiting_;
-  std::vector<std::shared_ptr<rnic::CompletionQueue>> queues_;  // under mutex_
+  std::map<std::uint32_t, Cq*> queues_;  // by their number; like what follows under mutex_
+  std::uint32_t last_ = 0;               // the queue whose event was found last without a hint
+  std::uint64_t silent_progress_ = 0;
+  Nanoseconds silent_since_ = 0;  // 0: the pipe was not empty when it was last looked at
 };
 
 inline Channel& channel_of(ibv_comp_channel* channel) {
@@ -59,10 +75,14 @@ inline Channel& channel_of(ibv_comp_channel* channel) {
 // thread may still be about to raise an event.
 class CompletionSignal {
  public:
-  CompletionSignal(Channel* channel, Cq* cq) : channel_(channel), cq_(cq) {}
-  void raise() {
+  explicit CompletionSignal(Channel* channel) : channel_(channel) {}
+  bool raise(std::uint32_t queue) {
     const std::lock_guard guard(mutex_);
-    if (channel_ != nullptr) channel_->raise(*cq_);
+    return channel_ == nullptr || channel_->raise(queue);
+  }
+  void mend() {
+    const std::lock_guard guard(mutex_);
+    if (channel_ != nullptr) channel_->mend();
   }
   void disconnect() {
     const std::lock_guard guard(mutex_);
@@ -72,7 +92,6 @@ class CompletionSignal {
  private:
   std::mutex mutex_;
   Channel* channel_;
-  Cq* const cq_;
 };
 
 }  // namespace gdr::verbs

@@ -106,10 +106,14 @@ Cq* create_cq(ibv_context* context, std::uint32_t entries, void* cq_context,
   Context& opened = context_of(context);
   if (vector >= static_cast<std::uint32_t>(context->num_comp_vectors)) return fail(EINVAL);
   auto cq = std::make_unique<Cq>();
-  cq->signal = std::make_shared<CompletionSignal>(
-      channel == nullptr ? nullptr : &channel_of(channel), cq.get());
+  cq->signal =
+      std::make_shared<CompletionSignal>(channel == nullptr ? nullptr : &channel_of(channel));
   rnic::CompletionQueueSettings settings{.limit = entries, .traits = traits};
-  if (channel != nullptr) settings.on_event = [signal = cq->signal] { signal->raise(); };
+  if (channel != nullptr) {
+    settings.on_event = [signal = cq->signal](std::uint32_t queue) { return signal->raise(queue); };
+    settings.on_unheard = [signal = cq->signal] { signal->mend(); };
+    settings.pipe = channel_of(channel).pipe();
+  }
   auto queue = opened.adapter->create_completion_queue(std::move(settings));
   if (!queue) return fail(queue.error());
   cq->queue = *std::move(queue);

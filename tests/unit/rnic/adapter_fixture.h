@@ -32,7 +32,9 @@ class AdapterTest : public testing::Test {
 
   std::shared_ptr<CompletionQueue> completion_queue(std::uint32_t limit, std::uint32_t traits = 0) {
     auto queue = adapter_->create_completion_queue(
-        {.limit = limit, .traits = traits, .on_event = [this] { ++notifications_; }});
+        {.limit = limit, .traits = traits, .on_event = [this](std::uint32_t) {
+           return ++notifications_, true;
+         }});
     EXPECT_TRUE(queue);
     return *queue;
   }

@@ -144,6 +144,46 @@ TEST_F(CompletionTest, TakesItsWaitingEventsAlongWhenDestroyed) {
   EXPECT_FALSE(readable(0));
 }
 
+// Their records lie behind each other, in the order in which the events came.
+TEST_F(CompletionTest, LeavesTheEventsOfOtherQueuesWhenDestroyed) {
+  ibv_cq* gone = ibv_create_cq(context_, 16, nullptr, channel_, 0);
+  ibv_qp* first = queue_pair_on(gone);
+  ibv_cq* kept = ibv_create_cq(context_, 16, nullptr, channel_, 0);
+  ibv_qp* second = queue_pair_on(kept);
+  ASSERT_EQ(ibv_req_notify_cq(gone, 0), 0);
+  ASSERT_EQ(ibv_req_notify_cq(kept, 0), 0);
+  complete(second);
+  complete(first);
+  ASSERT_EQ(ibv_destroy_qp(first), 0);
+  ASSERT_EQ(ibv_destroy_cq(gone), 0);
+  ASSERT_TRUE(readable(5000));
+  ibv_cq* told = nullptr;
+  void* told_context = nullptr;
+  ASSERT_EQ(ibv_get_cq_event(channel_, &told, &told_context), 0);
+  EXPECT_EQ(told, kept);
+  ibv_ack_cq_events(told, 1);
+  EXPECT_FALSE(readable(0));
+}
+
+// Each arming is answered, also where the program polls and arms again before it takes the event.
+TEST_F(CompletionTest, CountsEventsThatNobodyHasTaken) {
+  ibv_cq* cq = ibv_create_cq(context_, 16, nullptr, channel_, 0);
+  ibv_qp* qp = queue_pair_on(cq);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(ibv_req_notify_cq(cq, 0), 0);
+    complete(qp);
+    EXPECT_EQ(wait_for_completion(cq).status, IBV_WC_WR_FLUSH_ERR);
+  }
+  for (int i = 0; i < 3; ++i) {
+    ibv_cq* told = nullptr;
+    void* told_context = nullptr;
+    ASSERT_TRUE(readable(5000)) << i;
+    ASSERT_EQ(ibv_get_cq_event(channel_, &told, &told_context), 0);
+  }
+  ibv_ack_cq_events(cq, 3);
+  EXPECT_FALSE(readable(0));
+}
+
 TEST_F(CompletionTest, KeepsItsChannelBusy) {
   ibv_cq* cq = ibv_create_cq(context_, 16, nullptr, channel_, 0);
   EXPECT_EQ(ibv_destroy_comp_channel(channel_), EBUSY);
