@@ -40,6 +40,7 @@ class Current {
   Current& operator=(const Current&) = delete;
 };
 
+cuda::CUdeviceptr created_and_mapped_on(int gpu);
 cuda::CUcontext primary_of(int gpu);
 cuda::CUcontext own_of(int gpu);
 

@@ -96,18 +96,24 @@ void serve(Shared& shared, std::byte* host, unsigned me) {
   }
 }
 
-int created_on(int gpu) {
+CUmemGenericAllocationHandle created_on(int gpu) {
   CUmemAllocationProp wanted{};
   wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   wanted.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   wanted.location = {CU_MEM_LOCATION_TYPE_DEVICE, gpu};
   CUmemGenericAllocationHandle handle = 0;
-  int descriptor = -1;
   must(driver->mem_create(&handle, kBytes, &wanted, 0), "cuMemCreate");
-  must(driver->mem_export_to_shareable_handle(&descriptor, handle,
-                                              CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-       "cuMemExportToShareableHandle");
-  return descriptor;
+  return handle;
+}
+
+CUdeviceptr mapped(CUmemGenericAllocationHandle handle, int gpu) {
+  CUdeviceptr address = 0;
+  must(driver->mem_address_reserve(&address, kBytes, 0, 0, 0), "cuMemAddressReserve");
+  must(driver->mem_map(address, kBytes, 0, handle, 0), "cuMemMap");
+  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, gpu},
+                               CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  must(driver->mem_set_access(address, kBytes, &access, 1), "cuMemSetAccess");
+  return address;
 }
 
 [[noreturn]] void own(int gpu, int end, int out, Shared& shared) {
@@ -117,7 +123,9 @@ int created_on(int gpu) {
   CUdeviceptr address = 0;
   must(driver->mem_alloc(&address, kBytes), "cuMemAlloc");
   must(driver->ipc_get_mem_handle(&told.handle, address), "cuIpcGetMemHandle");
-  told.descriptor = created_on(gpu);
+  must(driver->mem_export_to_shareable_handle(&told.descriptor, created_on(gpu),
+                                              CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+       "cuMemExportToShareableHandle");
   told.host = static_cast<std::byte*>(
       mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   std::memset(told.host, 1, kBytes);
@@ -165,16 +173,12 @@ CUdeviceptr Other::map_created(int gpu) const {
   const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));
   const long descriptor = syscall(SYS_pidfd_getfd, pidfd, told_.descriptor, 0);
   CUmemGenericAllocationHandle handle = 0;
-  CUdeviceptr address = 0;
   must(driver->mem_import_from_shareable_handle(&handle, reinterpret_cast<void*>(descriptor),
                                                 CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
        "cuMemImportFromShareableHandle");
-  must(driver->mem_address_reserve(&address, kBytes, 0, 0, 0), "cuMemAddressReserve");
-  must(driver->mem_map(address, kBytes, 0, handle, 0), "cuMemMap");
-  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, gpu},
-                               CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-  must(driver->mem_set_access(address, kBytes, &access, 1), "cuMemSetAccess");
-  return address;
+  return mapped(handle, gpu);
 }
+
+CUdeviceptr created_and_mapped_on(int gpu) { return mapped(created_on(gpu), gpu); }
 
 }  // namespace gdr::costs

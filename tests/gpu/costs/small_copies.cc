@@ -17,7 +17,11 @@ Setup::Setup(const Way& way, int gpu, int far) : other(far) {
   primary = primary_of(gpu);
   own = own_of(gpu);
   by = way.by_own ? own : primary;
-  must(driver->mem_alloc(&from, kBytes), "cuMemAlloc");
+  if (way.from_created) {
+    from = created_and_mapped_on(gpu);
+  } else {
+    must(driver->mem_alloc(&from, kBytes), "cuMemAlloc");
+  }
   must(driver->mem_alloc(&one, 4), "cuMemAlloc");
   must(driver->memset_d32(one, 1, 1), "cuMemsetD32");
   void* memory = nullptr;

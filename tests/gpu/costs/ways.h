@@ -12,7 +12,8 @@ struct Way {
   const char* name;
   bool by_own;  // copied on a stream of a context of our own; else of the primary context
   bool opened_in_own;
-  bool is_created;  // by cuMemCreate; else by cuMemAlloc
+  bool is_created;            // by cuMemCreate; else by cuMemAlloc
+  bool from_created = false;  // the same of this process's memory
 };
 inline constexpr Way kWays[] = {
     {"alloc, opened in primary, copied in own", true, false, false},
@@ -20,6 +21,8 @@ inline constexpr Way kWays[] = {
     {"alloc, opened in primary, copied in primary", false, false, false},
     {"created, mapped in own, copied in own", true, true, true},
     {"created, mapped in primary, copied in primary", false, false, true},
+    {"both created, copied in own", true, true, true, true},
+    {"both created, copied in primary", false, false, true, true},
 };
 
 // A stream, and all that copies need. In a process without the driver so far.
