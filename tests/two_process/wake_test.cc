@@ -1,6 +1,5 @@
 // A process wakes another one's program by the completion channel's own descriptor: what programs
-// do with that descriptor, and what becomes of an event when somebody dies, is stopped or means
-// harm.
+// do with that descriptor. What harm can be done to it: wake_harm_test.cc.
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -21,20 +20,6 @@
 
 namespace gdr::test {
 namespace {
-
-// That pipe, opened by each descriptor of that process that is an end of it.
-std::vector<UniqueFd> open_pipes_of(pid_t pid, std::uint64_t inode, int flags) {
-  std::vector<UniqueFd> found;
-  for (int number = 3; number < 256; ++number) {
-    const std::string path = "/proc/" + std::to_string(pid) + "/fd/" + std::to_string(number);
-    struct stat status {};
-    if (stat(path.c_str(), &status) != 0 || !S_ISFIFO(status.st_mode) || status.st_ino != inode) {
-      continue;
-    }
-    found.emplace_back(open(path.c_str(), flags | O_CLOEXEC));
-  }
-  return found;
-}
 
 // How often threads of that name in this process have slept.
 long sleeps_of(const std::string& name) {
@@ -177,11 +162,12 @@ TEST_F(WakeUps, AProgramThatTakesNoEventsKeepsNobodyWaitingAndLosesNone) {
     target.arm();
     wire.send('n');
     int events = 0;
-    while (target.is_readable(200)) {
+    while (target.is_readable(400)) {
       require(target.try_wait() == 0, "what is readable has an event");
       ++events;
     }
-    require(events > 2000 && events <= kMessages + 1, std::to_string(events) + " events");
+    // It holds 2,048; what comes while it is full is one more.
+    require(events > 2048 && events <= kMessages + 1, std::to_string(events) + " events");
     target.empty();
     target.arm();
     wire.send('n');
@@ -300,95 +286,6 @@ TEST_F(WakeUps, AForksChildLeavesItsParentsEventsAlone) {
     child.wire().meet();
     sender.send();
   }
-  child.finish();
-}
-
-class EventDeaths : public testing::TestWithParam<const char*> {};
-
-TEST_P(EventDeaths, OfTheInitiatorLoseNoEvent) {
-#ifndef GDR_FAULT_HOOKS
-  GTEST_SKIP() << "built without fault hooks";
-#endif
-  Child target([](Wire& wire) {
-    ChannelTarget own(wire);
-    own.arm();
-    wire.meet();
-    require(own.is_readable(4000), "told of within some ticks");
-    require(own.wait() == 0, "an event");
-    own.take_completion();
-    require(!own.is_readable(2500), "one");
-  });
-  Child victim([](Wire& wire) {
-    setenv("GDR_KILL", (std::string(GetParam()) + ":1").c_str(), 1);
-    Sender sender(wire);
-    wire.meet();
-    sender.send();
-  });
-  relay(victim.wire(), target.wire());
-  target.wire().meet();
-  victim.wire().meet();
-  siginfo_t ended{};
-  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(victim.pid()), &ended, WEXITED | WNOWAIT), 0);
-  EXPECT_EQ(ended.si_status, SIGKILL) << "it dies there";
-  target.finish();
-}
-
-INSTANTIATE_TEST_SUITE_P(, EventDeaths, testing::Values("event_due", "event_claimed"),
-                         [](const auto& point) { return std::string(point.param); });
-
-TEST_F(WakeUps, JunkInThePipeIsNoEventAndHidesNone) {
-  Child child([](Wire& wire) {
-    ChannelTarget target(wire);
-    target.make_non_blocking();
-    target.arm();
-    wire.send(target.inode());
-    wire.meet();
-    // As full as it gets, with bytes that are not even whole records.
-    require(target.is_readable(0), "there is junk");
-    wire.meet();
-    int error = 0, junk = 0;
-    while ((error = target.try_wait()) == EAGAIN && target.is_readable(4000)) ++junk;
-    require(error == 0, "the event behind or before it, found " + std::to_string(error));
-    while (target.is_readable(0)) require(target.try_wait() == EAGAIN, "no second one");
-    target.empty();
-    target.arm();
-    wire.meet();
-    require(target.is_readable(5000) && target.try_wait() == 0, "the next event");
-  });
-  Sender sender(child.wire());
-  const std::vector<UniqueFd> pipes =
-      open_pipes_of(child.pid(), child.wire().receive<std::uint64_t>(), O_WRONLY | O_NONBLOCK);
-  ASSERT_FALSE(pipes.empty());
-  const std::string junk(1021, 'j');
-  while (write(pipes[0].get(), junk.data(), junk.size()) > 0) continue;
-  while (write(pipes[0].get(), junk.data(), 1) > 0) continue;
-  child.wire().meet();
-  sender.send();
-  child.wire().meet();
-  child.wire().meet();
-  sender.send();
-  child.finish();
-}
-
-TEST_F(WakeUps, AnEventWhoseRecordSomebodyTookAwayIsToldAgain) {
-  Child child([](Wire& wire) {
-    ChannelTarget target(wire);
-    target.arm();
-    wire.send(target.inode());
-    wire.meet();
-    wire.meet();
-    require(target.is_readable(4000), "told again within some ticks");
-    target.take_message();
-  });
-  Sender sender(child.wire());
-  const std::vector<UniqueFd> pipes =
-      open_pipes_of(child.pid(), child.wire().receive<std::uint64_t>(), O_RDONLY | O_NONBLOCK);
-  ASSERT_FALSE(pipes.empty());
-  child.wire().meet();
-  sender.send();
-  char bytes[64];
-  ASSERT_GT(read(pipes[0].get(), bytes, sizeof bytes), 0);
-  child.wire().meet();
   child.finish();
 }
 
