@@ -411,7 +411,10 @@ bool Adapter::serve() {
   for (const WatchedQueue& place : due) {
     place.queue->deliver_event();
     left |= place.queue->deliver_held_event();
-    if (place.events) place.events->push({IBV_EVENT_CQ_ERR, place.verbs_object});
+    if (place.events) {
+      place.queue->look_at_tail();
+      place.events->push({IBV_EVENT_CQ_ERR, place.verbs_object});
+    }
     if (!place.queue->overrun()) continue;
     for (const auto& queue_pair : present) left |= queue_pair->lose_completion_queue(*place.queue);
     for (const auto& srq : srqs_now()) srq->lose_completion_queue(*place.queue);
