@@ -51,8 +51,24 @@ struct Copied {
   const void* from;
   std::size_t bytes;
 };
-bool copy_both_and_store_while(const While& condition, const Copied& first, const Copied& second,
-                               std::atomic<std::uint32_t>& place, std::uint32_t value);
+// 64 bytes in registers. Where they come from fields that have just been stored, copying them from
+// there would wait for all stores before, those to memory of another processor included.
+using Sixteen = std::uint64_t __attribute__((vector_size(16)));
+struct SixtyFour {
+  Sixteen part[4];
+};
+// The second to `to`. `first` may have no bytes.
+bool copy_both_and_store_while(const While& condition, const Copied& first, void* to,
+                               const SixtyFour& second, std::atomic<std::uint32_t>& place,
+                               std::uint32_t value);
+// The line of `place` comes to this processor, to be stored to soon.
+inline void prefetch_to_store(const void* place) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(place)));
+#else
+  __builtin_prefetch(place, 1);
+#endif
+}
 
 // The result of the system call, or -errno if it failed; kEnded if it was not made.
 constexpr long kEnded = -100'000;

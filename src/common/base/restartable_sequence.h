@@ -105,21 +105,29 @@ GDR_INLINE long copy_and_store(const While& condition, void* to, const void* fro
   return result;
 }
 
-GDR_INLINE long copy_both_and_store(const While& condition, const Copied& before,
-                                    const Copied& copied, std::atomic<std::uint32_t>& place,
+GDR_INLINE long copy_both_and_store(const While& condition, const Copied& before, void* to,
+                                    const SixtyFour& copied, std::atomic<std::uint32_t>& place,
                                     std::uint32_t stored) {
   long result = 0;
-  std::size_t left = copied.bytes, left_before = before.bytes;
-  asm volatile(GDR_SEQUENCE_BEGIN
-               "7: movups -16(%[from_before], %[left_before]), %%xmm0\n"
-               "subq $16, %[left_before]\n"
-               "movups %%xmm0, (%[to_before], %[left_before])\n"
-               "jnz 7b\n" GDR_COPY "movl %[stored], %[place]\n" GDR_SEQUENCE_END
-               : [result] "+&r"(result), [left] "+&r"(left), [left_before] "+&r"(left_before),
-                 [place] "=m"(place)
-               : GDR_CONDITION, [to] "r"(copied.to), [from] "r"(copied.from),
-                 [to_before] "r"(before.to), [from_before] "r"(before.from), [stored] "r"(stored)
-               : "rcx", "xmm0", "memory", "cc");
+  std::size_t left_before = before.bytes;
+  asm volatile(
+      GDR_SEQUENCE_BEGIN
+      "testq %[left_before], %[left_before]\n"
+      "jz 8f\n"
+      "7: movups -16(%[from_before], %[left_before]), %%xmm0\n"
+      "subq $16, %[left_before]\n"
+      "movups %%xmm0, (%[to_before], %[left_before])\n"
+      "jnz 7b\n"
+      "8: movups %[part0], (%[to])\n"
+      "movups %[part1], 16(%[to])\n"
+      "movups %[part2], 32(%[to])\n"
+      "movups %[part3], 48(%[to])\n"
+      "movl %[stored], %[place]\n" GDR_SEQUENCE_END
+      : [result] "+&r"(result), [left_before] "+&r"(left_before), [place] "=m"(place)
+      : GDR_CONDITION, [to] "r"(to), [part0] "x"(copied.part[0]), [part1] "x"(copied.part[1]),
+        [part2] "x"(copied.part[2]), [part3] "x"(copied.part[3]), [to_before] "r"(before.to),
+        [from_before] "r"(before.from), [stored] "r"(stored)
+      : "rcx", "xmm0", "memory", "cc");
   return result;
 }
 
@@ -230,15 +238,19 @@ inline bool copy_and_store_while(const While& condition, void* to, const void* f
       });
 }
 
-inline bool copy_both_and_store_while(const While& condition, const Copied& first,
-                                      const Copied& second, std::atomic<std::uint32_t>& place,
-                                      std::uint32_t value) {
+[[gnu::always_inline]] inline bool copy_both_and_store_while(const While& condition,
+                                                             const Copied& first, void* to,
+                                                             const SixtyFour& second,
+                                                             std::atomic<std::uint32_t>& place,
+                                                             std::uint32_t value) {
   return restartable::carry_out(
       condition,
-      [&] { return restartable::copy_both_and_store(condition, first, second, place, value); },
+      [&] [[gnu::always_inline]] {
+        return restartable::copy_both_and_store(condition, first, to, second, place, value);
+      },
       [&] {
-        std::memcpy(first.to, first.from, first.bytes);
-        std::memcpy(second.to, second.from, second.bytes);
+        if (first.bytes != 0) std::memcpy(first.to, first.from, first.bytes);
+        std::memcpy(to, &second, sizeof second);
         place.store(value, std::memory_order_release);
       });
 }

@@ -64,31 +64,43 @@ Advance begin_send(Requester& requester) {
   return requester.deliver();
 }
 
+// Finds the target and takes its lock, unless the request before has left it locked. Nothing: it is
+// there.
+std::optional<Advance> enter_target(Requester& requester, bool reliable) {
+  if (requester.has_kept_target()) return std::nullopt;
+  const std::uint32_t number = requester.queue_pair.attributes().dest_qp_num;
+  const Presence presence = requester.find_target(number);
+  if (presence == Presence::kSilent && reliable) return requester.not_ready();
+  if (presence == Presence::kLeaving && reliable) return requester.wait_for_end();
+  if (presence != Presence::kThere) {
+    // Its process is gone, or was never there: no acknowledgement will come.
+    return requester.refuse(IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
+  }
+  if (!requester.target.try_lock(kLockSpins)) return requester.busy();
+  return std::nullopt;
+}
+
 }  // namespace
 
 Advance begin_connected(Requester& requester) {
-  if (rnic::is_window_request(requester.request().opcode)) return change_window(requester);
+  if (rnic::is_window_request(requester.request().opcode)) {
+    if (requester.has_kept_target()) requester.release_target();
+    return change_window(requester);
+  }
   const bool reliable = requester.is_reliable();
   const ibv_qp_type type = requester.queue_pair.type();
   const bool xrc = type == IBV_QPT_XRC_SEND;
   const ibv_qp_attr& attributes = requester.queue_pair.attributes();
+  if (std::optional<Advance> ended = enter_target(requester, reliable)) return *ended;
   Target& target = requester.target;
-  if (!std::exchange(requester.keeps_target, false)) {
-    const Presence presence = requester.find_target(attributes.dest_qp_num);
-    if (presence == Presence::kSilent && reliable) return requester.not_ready();
-    if (presence == Presence::kLeaving && reliable) return requester.wait_for_end();
-    if (presence != Presence::kThere) {
-      // Its process is gone, or was never there: no acknowledgement will come.
-      return requester.refuse(IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
-    }
-    if (!target.try_lock(kLockSpins)) return requester.busy();
-  }
   const bool answers =
       target.readiness(xrc ? IBV_QPT_XRC_RECV : type) == Readiness::kReady &&
       target.connected_to(requester.queue_pair.number()) &&
       (attributes.ah_attr.is_global == 0 || target.has_gid(attributes.ah_attr.grh.dgid.raw));
   if (!answers) return reliable ? requester.not_ready() : requester.break_off(IBV_WC_SUCCESS);
-  if (is_message(requester.request().opcode) && requester.is_early_answer()) {
+  if (!is_message(requester.request().opcode)) {
+    target.release_producer();
+  } else if (requester.is_early_answer()) {
     return requester.wait_to_answer();
   }
   if (xrc) {

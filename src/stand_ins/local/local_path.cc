@@ -44,9 +44,12 @@ void LocalPath::send(rnic::QueuePair& queue_pair) {
   Requester& requester = requester_of(queue_pair);
   if (requester.on_engine) return;
   kill_point("post_send");
-  while (queue_pair.has_front_for(*this)) {
-    if (requester.advance(false) != Advance::kCompleted) return send_later(queue_pair);
+  bool goes_on = true;
+  while (goes_on && queue_pair.has_front_for(*this)) {
+    goes_on = requester.advance(false) == Advance::kCompleted;
   }
+  add_uncounted(requester);
+  if (!goes_on) send_later(queue_pair);
 }
 
 void LocalPath::send_later(rnic::QueuePair& queue_pair) {

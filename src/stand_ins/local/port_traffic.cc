@@ -109,16 +109,17 @@ void add_taken(Port& port, const Packets& packets) {
   port.add(kRcvBytes, packets.bytes);
 }
 
-// What most messages are: two additions for each port.
-void count_exchange(Port& own, Port& there, bool writes, const Packets& request) {
-  const std::uint32_t stripe = Port::stripe_now();
-  own.add_in(stripe, writes ? kSentWrites : kSentSends, 1);
-  own.add_in(stripe, kXmitBytes, request.bytes);
-  there.add_in(stripe, writes ? kTakenWrites : kTakenSends, 1);
-  there.add_in(stripe, kRcvBytes, request.bytes);
-  if (request.count == 1) return;
-  own.add_in(stripe, kXmitPackets, request.count - 1);
-  there.add_in(stripe, kRcvPackets, request.count - 1);
+// What most messages are: two additions for each port, sooner or later.
+void count_exchange(Requester& requester, Port& there, bool writes, const Packets& request) {
+  UncountedTraffic& uncounted = requester.uncounted;
+  if (uncounted.there != &there || uncounted.writes != writes) {
+    add_uncounted(requester);
+    uncounted.there = &there;
+    uncounted.writes = writes;
+  }
+  ++uncounted.messages;
+  uncounted.bytes += request.bytes;
+  uncounted.more_packets += request.count - 1;
 }
 
 void count_kind(Port& own, Port& there, ibv_wr_opcode opcode) {
@@ -146,7 +147,7 @@ void count_traffic(Requester& requester, Arrived arrived) {
   const bool asks = request.opcode == IBV_WR_RDMA_READ || rnic::is_atomic(request.opcode);
   if (arrived == Arrived::kYes && on_ipv4 && requester.is_reliable() && !asks && there.counts())
       [[likely]] {
-    return count_exchange(own, there, is_write(request.opcode), packets);
+    return count_exchange(requester, there, is_write(request.opcode), packets);
   }
   const Packets answer = answer_of(requester, on_ipv4, arrived);
   add_sent(own, packets);
@@ -154,6 +155,23 @@ void count_traffic(Requester& requester, Arrived arrived) {
   add_sent(there, answer);
   add_taken(own, answer);
   if (arrived == Arrived::kYes) count_kind(own, there, request.opcode);
+}
+
+void add_uncounted(Requester& requester) {
+  UncountedTraffic& uncounted = requester.uncounted;
+  if (uncounted.messages == 0) return;
+  Port& own = requester.queue_pair.port();
+  Port& there = *uncounted.there;
+  const std::uint32_t stripe = Port::stripe_now();
+  own.add_in(stripe, uncounted.writes ? kSentWrites : kSentSends, uncounted.messages);
+  own.add_in(stripe, kXmitBytes, uncounted.bytes);
+  there.add_in(stripe, uncounted.writes ? kTakenWrites : kTakenSends, uncounted.messages);
+  there.add_in(stripe, kRcvBytes, uncounted.bytes);
+  if (uncounted.more_packets != 0) {
+    own.add_in(stripe, kXmitPackets, uncounted.more_packets);
+    there.add_in(stripe, kRcvPackets, uncounted.more_packets);
+  }
+  uncounted = {};
 }
 
 void count_multicast_sent(Requester& requester) {

@@ -7,14 +7,31 @@
 // Hot. Nothing is counted where `gdr run` did not ask for it.
 #pragma once
 
+#include <cstdint>
+
+#include "ports/port_file.h"
+
 namespace gdr::local {
 
 struct Requester;
+
+// Messages of one kind to one port that have not been added to the counters yet: a list of requests
+// adds them at once. Each addition is a locked instruction, which waits until all that this
+// processor has stored for the receivers has left it.
+struct UncountedTraffic {
+  ports::Port* there = nullptr;
+  bool writes = false;
+  std::uint32_t messages = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t more_packets = 0;  // beyond one for each message
+};
 
 // Whether the other side took it, refused it (and said so), or nobody knows of it.
 enum class Arrived { kYes, kRefused, kNo };
 
 void count_traffic(Requester& requester, Arrived arrived);
+// Adds what count_traffic() has gathered: before anybody learns that a request has completed.
+void add_uncounted(Requester& requester);
 // A multicast datagram, once for who sends it and once for each receiver (its target).
 void count_multicast_sent(Requester& requester);
 void count_multicast_taken(Requester& requester);

@@ -14,6 +14,9 @@
 namespace gdr::local {
 namespace {
 
+constexpr std::uint32_t kMostKept = 16;
+constexpr std::uint64_t kMostKeptBytes = 1024;
+
 constexpr Nanoseconds kExecTakes = 20 * kMillisecond;  // also of one that loses the CPU in it
 constexpr Nanoseconds kSettleNap = 50 * kMicrosecond;
 constexpr Nanoseconds kSettlePatience = 200 * kMillisecond;
@@ -144,7 +147,14 @@ Advance Requester::deliver() {
   return finish({});
 }
 
+// In whole sixteens they are copied from where they lie: no byte beyond them is read.
 void Requester::carry_few() {
+  const std::span<const Piece> pieces = from.pieces();
+  if (pieces.size() == 1 && pieces.front().length % 16 == 0) {
+    few = reinterpret_cast<const std::byte*>(pieces.front().address);
+    return;
+  }
+  few = carried;
   std::byte* next = carried;
   for (const Piece& piece : from.pieces()) {
     std::memcpy(next, reinterpret_cast<const void*>(piece.address), piece.length);
@@ -159,6 +169,7 @@ Advance Requester::move(bool engine) {
 
 Advance Requester::start_moving(bool engine) {
   if (to.bytes() == 0) return finish({});
+  target.release_producer();
   if (from.cpu_reachable() && to.cpu_reachable()) return Advance::kMove;
   if (!engine) {
     abandon();
@@ -264,10 +275,8 @@ Advance Requester::finish(Outcome outcome) {
 
 Advance Requester::complete() {
   if (!std::holds_alternative<Group>(progress)) count_traffic(*this, Arrived::kYes);
-  // What is ahead has gone through its checks under this lock.
-  const bool goes_on = !ahead.empty();
-  if (goes_on) keep_target();
-  return end(IBV_WC_SUCCESS, request().total_bytes, goes_on);
+  if (by_engine || queue_pair.front_is_signalled()) add_uncounted(*this);
+  return end(IBV_WC_SUCCESS, request().total_bytes);
 }
 
 Advance Requester::pass_on() {
@@ -276,8 +285,29 @@ Advance Requester::pass_on() {
   return Advance::kCompleted;
 }
 
-Advance Requester::end(ibv_wc_status status, std::uint64_t bytes, bool goes_on) {
-  if (!goes_on) abandon();
+// Whether the next request finds the target locked. What is ahead has gone through its checks under
+// this lock. And the lock is taken and released once for some short messages of a posted list,
+// while it is held for no longer than one of some KiB would hold it; but not where this one has a
+// completion: nobody's lock is held while it is pushed.
+bool Requester::may_keep_target() {
+  if (!ahead.empty()) {
+    target.release_producer();
+    (void)target.settle_receive();  // who was cut off is told so by whatever comes next
+    return true;
+  }
+  const ibv_qp_type type = queue_pair.type();
+  return !by_engine && kept < kMostKept && (type == IBV_QPT_RC || type == IBV_QPT_UC) &&
+         queue_pair.send_ring().size() > 1 && request().total_bytes <= kMostKeptBytes &&
+         progress.index() == 0 && !queue_pair.front_is_signalled() && target &&
+         target.has_no_srq() && target.settle_receive();
+}
+
+Advance Requester::end(ibv_wc_status status, std::uint64_t bytes) {
+  if (status == IBV_WC_SUCCESS && may_keep_target()) {
+    keep_target();
+  } else {
+    abandon();
+  }
   if (progress.index() != 0) [[unlikely]] {
     progress = {};
   }
@@ -308,14 +338,13 @@ Advance Requester::fail(Outcome outcome) {
   return refuse(IBV_WC_REM_OP_ERR, rnic::Failure::kInvalid);
 }
 
-// The next request, whose copy is ahead, finds it as if it had just been found and locked.
+// The next request finds it as if it had just been found and locked.
 void Requester::keep_target() {
-  target.go_on();
+  ++kept;
   opened.clear();
   has_receive = has_tag = false;
   solicited = false;
   waiting_since = 0, retry_at = 0;
-  keeps_target = true;
 }
 
 void Requester::drain_ahead() {
@@ -324,10 +353,10 @@ void Requester::drain_ahead() {
 
 void Requester::release_target() {
   drain_ahead();
-  keeps_target = false;
   held_since = 0;
   target.unlock();
   target = Target();
+  kept = 0;
   opened.clear();
 }
 

@@ -109,6 +109,8 @@ struct Requester final : rnic::CarrierState {
 
   // Lets go of the target and forgets what was under way; the request itself stays in front.
   void abandon();
+  // Of a target that the request before has left locked for this one: see may_keep_target().
+  bool has_kept_target() const { return kept != 0; }
   // Lets go of the target, and of its memory that was used.
   void release_target();
 
@@ -121,6 +123,7 @@ struct Requester final : rnic::CarrierState {
   KnownPeer srq_owner;  // of the last XRC request
 
   KnownPort known_port;  // the last one that a message went to
+  UncountedTraffic uncounted;
 
   bool on_engine = false;  // the engine thread goes on with the ring
   bool by_engine = false;  // and it is the one that is at it now
@@ -133,7 +136,7 @@ struct Requester final : rnic::CarrierState {
 
   // --- The request in progress.
   Target target;               // locked while in_progress, and while copies are ahead
-  bool keeps_target = false;   // from the request before
+  std::uint32_t kept = 0;      // requests that have left it locked for the next one; 0: none has
   Nanoseconds held_since = 0;  // since then copies are ahead; 0: none have been
   PieceList from, to;          // what is to be moved
   bool in_progress = false;    // a transfer that poll_transfer() finishes
@@ -143,7 +146,8 @@ struct Requester final : rnic::CarrierState {
   TagMatch tag;
   bool solicited = false;
   rnic::SharedCompletion receive{};
-  std::byte carried[rnic::kCarriedBytes];  // receive.carried bytes of it
+  const std::byte* few = nullptr;  // receive.carried bytes, of the program or gathered here:
+  std::byte carried[rnic::kCarriedBytes];
   alignas(8) std::uint8_t grh[rnic::kGrhBytes];
   Transfer transfer;
   std::vector<std::shared_ptr<memory::PinnedMemory>> opened;  // the peer's, that it moves
@@ -169,9 +173,10 @@ struct Requester final : rnic::CarrierState {
   void end_transfer();
   Advance no_receive();
   void count_broken_off(ibv_wc_status status);
-  Advance end(ibv_wc_status status, std::uint64_t bytes, bool goes_on = false);
+  Advance end(ibv_wc_status status, std::uint64_t bytes);
   Advance start_moving(bool engine);
   void let_go_of_progress();
+  bool may_keep_target();
   void carry_few();
   Pushed push(const rnic::Carried& what, bool is_solicited);
 };

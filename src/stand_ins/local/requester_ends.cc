@@ -46,7 +46,7 @@ Pushed Requester::complete_receive() {
     target.invalidate_window(receive.immediate);
     invalidated = true;  // should it have to begin again
   }
-  if (receive.carried <= rnic::kCarriedBytes) return push({.few = carried}, solicited);
+  if (receive.carried <= rnic::kCarriedBytes) return push({.few = few}, solicited);
   iovec pieces[PieceList::kMost];
   std::size_t count = 0;
   for (const Piece& piece : from.pieces()) {
@@ -61,6 +61,7 @@ bool Requester::push_receive(bool is_solicited) {
 }
 
 Pushed Requester::push(const rnic::Carried& what, bool is_solicited) {
+  target.expect_more(queue_pair.send_ring().size() > 1);
   return has_tag ? target.push_tagged(receive, what, is_solicited, tag)
                  : target.push_receive(receive, what, is_solicited);
 }

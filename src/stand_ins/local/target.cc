@@ -8,6 +8,11 @@
 #include "rnic/srq.h"
 
 namespace gdr::local {
+namespace {
+
+constexpr std::size_t kReceivesAhead = 256;  // bytes
+
+}  // namespace
 
 std::uint32_t Target::number() const {
   return rnic::make_qp_number(rnic::slot_of(token_of(queue_pair_peer())), index_);
@@ -20,17 +25,18 @@ bool Target::try_lock(int spins) {
 }
 
 void Target::unlock() {
+  release_producer();
   if (srq_ != nullptr) rnic::unlock(srq_->consumer, srq_word_, held_);
   if (!has_completed_) return rnic::unlock(queue_pair_->responder, responder_word_, held_);
   has_completed_ = false;
   rnic::unlock(queue_pair_->responder, responder_word_, held_, queue_pair_->completing);
 }
 
-void Target::go_on() {
-  if (!has_completed_) return;
+bool Target::settle_receive() {
+  if (!has_completed_) return held_.holds();
+  if (!store_while(held_, queue_pair_->completing, 0)) return false;
   has_completed_ = false;
-  // Who was cut off is told so by whatever comes next.
-  (void)store_while(held_, queue_pair_->completing, 0);
+  return true;
 }
 
 SrqEntry Target::enter_srq(Peer* owner, std::uint32_t number) {
@@ -111,6 +117,8 @@ bool Target::look_at_first(Ring& queue, std::uint32_t domain, std::uint64_t byte
   std::uint32_t most_segments = 0;
   const rnic::SharedReceive* entry = rnic::first_receive(*segment_, queue, &most_segments);
   if (entry == nullptr) return false;
+  // Receives lie behind each other: the next ones are on their way while this one is used.
+  __builtin_prefetch(reinterpret_cast<const std::byte*>(entry) + kReceivesAhead);
   look_at(*entry, most_segments, domain, bytes, receive, pieces);
   return true;
 }
@@ -192,7 +200,8 @@ Pushed Target::complete_first(Ring& queue, rnic::SharedCompletion& completion,
   if (faults::hides_completion()) return Pushed::kYes;
   const rnic::Push push =
       rnic::push_completion(*segment_, completions, completion, carried, solicited,
-                            adapter_->token(), adapter_->liveness(), {}, &held_);
+                            adapter_->token(), adapter_->liveness(), {}, &held_, &producer_);
+  if (push != rnic::Push::kPushed) release_producer();
   if (push == rnic::Push::kBusy || push == rnic::Push::kNoRoom) {
     const bool is_back =
         store_two_while(held_, queue.receive_head, completion.receive - 1, queue.completing, 0);

@@ -79,13 +79,18 @@ class Target {
 
   // Also mends what a holder that died, or was cut off, has left half-done.
   bool try_lock(int spins);
+  bool has_no_srq() const { return srq_ == nullptr; }
+  // Says that a receive that was completed is over, and keeps the lock. False: this process was cut
+  // off.
+  bool settle_receive();
+  // Whether the next request is likely to push, too.
+  void expect_more(bool more) { producer_.more = more; }
+  // What pushes have kept: before anything that takes long.
+  void release_producer() { release(producer_, held_); }
   // A receive that was completed is so from here on, whoever dies.
   void unlock();
   // Whoever holds it may be stopped, and not known here: has its owner look after it.
   void tell_of_wait() { tell(queue_pair_peer()); }
-  // Goes on with the next request under the same lock. A receive that was completed is so from here
-  // on, whoever dies.
-  void go_on();
   // What lasts while nobody has cut this process off since try_lock(): see rnic/shared_lock.h.
   const While& held() const { return held_; }
   // With the queue pair locked: from here on receives, memory and completions are those of this
@@ -110,7 +115,9 @@ class Target {
 
   // Whether a message of the queue pair's own is at its end and not completed yet: see
   // rnic::QueuePair::begin_to_end(). Mostly that is over in a moment, which this waits for.
-  bool is_ending_send() const {
+  bool is_ending_send() {
+    if (queue_pair_->ending_send.load(std::memory_order_acquire) == 0) return false;
+    release_producer();  // which that completion may need
     for (int i = 0; queue_pair_->ending_send.load(std::memory_order_acquire) != 0; ++i) {
       if (i == kLockSpins) return true;
       cpu_relax();
@@ -197,6 +204,7 @@ class Target {
   std::uint32_t index_ = 0;
   While held_{};
   std::uint64_t responder_word_ = 0, srq_word_ = 0;  // of the locks
+  rnic::KeptProducer producer_{};                    // of the queue pair's completion queue
   // A receive of the queue pair's own: unlock() says that it is over, in one with the lock.
   bool has_completed_ = false;
   // The shared receive queue that a request has entered; peer_ and segment_ are then its owner's.

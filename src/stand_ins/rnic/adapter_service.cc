@@ -100,7 +100,10 @@ bool Adapter::serve() {
     if (place.queue->deliver_held_event()) {
       serve_again(header.due_completion_queues, place.queue->index());
     }
-    if (place.events) place.events->push({IBV_EVENT_CQ_ERR, place.verbs_object});
+    if (place.events) {
+      place.queue->look_at_tail();
+      place.events->push({IBV_EVENT_CQ_ERR, place.verbs_object});
+    }
     if (!place.queue->overrun()) continue;
     for (const auto& queue_pair : queue_pairs_now()) {
       if (!queue_pair->lose_completion_queue(*place.queue)) continue;

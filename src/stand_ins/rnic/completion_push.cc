@@ -2,6 +2,7 @@
 #include <infiniband/verbs.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -45,15 +46,24 @@ Push tell_if_armed(SharedCompletionQueue& shared, bool solicited) {
   return Push::kEventDue;
 }
 
-// Holds the producer lock: of this process's own queue, or as an initiator.
+// Holds the producer lock: of this process's own queue, or as an initiator, who may keep it.
 class Producer {
  public:
-  Producer(SharedLock& shared_lock, Token owner, Token self, Liveness& liveness, const While* held)
-      : lock_(shared_lock), held_(held) {
+  Producer(SharedLock& shared_lock, Token owner, Token self, Liveness& liveness, const While* held,
+           KeptProducer* kept = nullptr)
+      : lock_(shared_lock), held_(held), kept_(kept) {
+    if (kept_ != nullptr) {
+      if (kept_->lock == &lock_) {
+        word_ = kept_->word;
+        return;
+      }
+      release(*kept_, *held_);
+    }
     word_ = lock(lock_, self, liveness, HeldFor::kBookkeeping, held != nullptr ? owner : self);
+    if (kept_ != nullptr && word_ != 0) kept_->lock = &lock_, kept_->word = word_;
   }
   ~Producer() {
-    if (word_ == 0) return;
+    if (word_ == 0 || kept_ != nullptr) return;
     held_ != nullptr ? unlock(lock_, word_, *held_) : unlock(lock_);
   }
   Producer(const Producer&) = delete;
@@ -63,6 +73,7 @@ class Producer {
  private:
   SharedLock& lock_;
   const While* const held_;
+  KeptProducer* const kept_;
   std::uint64_t word_;
 };
 
@@ -86,11 +97,38 @@ bool record_beside(CompletionAnnex& annex, std::uint32_t traits, const TagInfo& 
 // Writes it, with what it carries in its annex, and counts it.
 void append(SharedCompletionQueue& shared, std::uint32_t tail, SharedCompletion& place,
             CompletionAnnex& annex, const SharedCompletion& completion, const std::byte* carried,
-            bool solicited) {
+            bool solicited, std::uint16_t mark) {
   if (carried != nullptr) std::memcpy(annex.carried, carried, completion.carried);
   place = completion;
   place.solicited = solicited ? 1 : 0;
   shared.tail.store(tail + 1, std::memory_order_release);
+  mark_in(place).store(mark, std::memory_order_release);
+}
+
+constexpr std::uint64_t pair(std::uint64_t low, std::uint64_t high) { return low | high << 32; }
+
+// As its bytes lie in memory, without a mark.
+[[gnu::always_inline]] inline SixtyFour in_registers(const SharedCompletion& one) {
+  static_assert(std::endian::native == std::endian::little);
+  static_assert(offsetof(SharedCompletion, opcode) == 12 &&
+                offsetof(SharedCompletion, bytes) == 20);
+  static_assert(offsetof(SharedCompletion, qp_number) == 28 &&
+                offsetof(SharedCompletion, flags) == 36);
+  static_assert(
+      offsetof(SharedCompletion, service_level) == 40 &&
+      offsetof(SharedCompletion, solicited) == 41 && offsetof(SharedCompletion, srq) == 42 &&
+      offsetof(SharedCompletion, carried) == 44 && offsetof(SharedCompletion, mark) == 46);
+  static_assert(offsetof(SharedCompletion, carried_to) == 48 &&
+                offsetof(SharedCompletion, receive) == 60);
+  // Each field as it was stored, by itself: the compiler would read several at once.
+  const auto part = [](const auto& field) -> std::uint64_t { return read_once(field); };
+  const std::uint64_t shorts = part(one.service_level) | part(one.solicited) << 8 |
+                               part(one.srq) << 16 | part(one.carried) << 32;
+  return {{Sixteen{part(one.wr_id), pair(part(one.status), part(one.opcode))},
+           Sixteen{pair(part(one.bounced_at), part(one.bytes)),
+                   pair(part(one.immediate), part(one.qp_number))},
+           Sixteen{pair(part(one.source_qp), part(one.flags)), shorts},
+           Sixteen{part(one.carried_to), pair(part(one.carried_key), part(one.receive))}}};
 }
 
 // The same while this process is not cut off; else false, and it does not count. The sender has
@@ -98,21 +136,19 @@ void append(SharedCompletionQueue& shared, std::uint32_t tail, SharedCompletion&
 bool append_while(const While& held, SharedCompletionQueue& shared, std::uint32_t tail,
                   SharedCompletion& place, CompletionAnnex& annex,
                   const SharedCompletion& completion, const std::byte* carried) {
-  if (carried == nullptr) {
-    return copy_and_store_while(held, &place, &completion, sizeof completion, shared.tail,
-                                tail + 1);
-  }
-  return copy_both_and_store_while(held, {annex.carried, carried, in_sixteens(completion.carried)},
-                                   {&place, &completion, sizeof completion}, shared.tail, tail + 1);
+  const std::size_t bytes = carried != nullptr ? in_sixteens(completion.carried) : 0;
+  return copy_both_and_store_while(held, {annex.carried, carried, bytes}, &place,
+                                   in_registers(completion), shared.tail, tail + 1);
 }
 
 }  // namespace
 
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
                      const Carried& carried, bool solicited, Token self, Liveness& liveness,
-                     const TagInfo& tag, const While* held) {
+                     const TagInfo& tag, const While* held, KeptProducer* kept) {
   SharedCompletionQueue& shared = segment.completion_queue(queue);
-  const Producer guard(shared.producer, read_once(segment.header().token), self, liveness, held);
+  const Producer guard(shared.producer, read_once(segment.header().token), self, liveness, held,
+                       kept);
   if (!guard.has_it()) return Push::kBusy;
   const std::uint32_t capacity = read_once(shared.capacity);
   const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
@@ -144,9 +180,15 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   }
   kill_point(completion.receive != 0 ? "pushing_receive" : "pushing");
   if (held == nullptr) {
-    append(shared, tail, entries[place], annex, *what, few, solicited);
-  } else if (!append_while(*held, shared, tail, entries[place], annex, *what, few)) {
-    return Push::kLost;
+    append(shared, tail, entries[place], annex, *what, few, solicited, mark_of(tail, capacity));
+  } else {
+    if (!append_while(*held, shared, tail, entries[place], annex, *what, few)) return Push::kLost;
+    // It counts already. Not as a part of that: whoever is cut off in between has pushed it.
+    (void)store_while(*held, mark_in(entries[place]), mark_of(tail, capacity));
+    if (kept != nullptr && kept->more) {
+      // Not the completion itself, which its consumer may be looking at already.
+      prefetch_to_store(&annexes_of(entries, capacity)[(tail + 1) & (capacity - 1)]);
+    }
   }
   if ((traits & kRaisesEvents) == 0) return Push::kPushed;
   const Push push = tell_if_armed(shared, solicited || completion.status != IBV_WC_SUCCESS);

@@ -58,8 +58,10 @@ CompletionQueue::CompletionQueue(Segment& segment, RegionTable& regions, std::ui
       bounce_(bounce),
       bounce_bytes_(bounce != 0
                         ? static_cast<const std::byte*>(segment.arena(bounce, kBounceRingBytes))
-                        : nullptr) {
+                        : nullptr),
+      looks_at_tail_(static_cast<bool>(on_event_)) {
   publish(ring);
+  distrust_marks(0);
   shared_.bounce = bounce_;
   shared_.bounce_tail.store(0);
   shared_.bounce_head.store(0);
@@ -114,11 +116,34 @@ Result<void> CompletionQueue::resize(std::uint32_t limit) {
       }
       unused = ring_.offset;
       publish(*fresh);
+      distrust_marks(tail);
     }
   }
   segment_.free(unused);
   if (unused == fresh->offset) return Error{EINVAL, "more completions are there than would fit"};
   return {};
+}
+
+// Under consumer_.
+void CompletionQueue::move_head(std::uint32_t head) {
+  kill_point("poll_cq");
+  head_.store(head, std::memory_order_relaxed);
+  shared_.head.store(head, std::memory_order_release);
+  if (looks_at_tail_ || static_cast<std::int32_t>(head - marked_from_) < 0) return;
+  next_mark_.store(mark_of(head, ring_.capacity), std::memory_order_relaxed);
+  next_.store(&ring_.at(head), std::memory_order_relaxed);
+}
+
+void CompletionQueue::look_at_tail() {
+  const std::lock_guard guard(consumer_);
+  looks_at_tail_ = true;
+  next_.store(nullptr, std::memory_order_relaxed);
+}
+
+// What lies at the positions before `tail` has marks of another ring, or of other positions.
+void CompletionQueue::distrust_marks(std::uint32_t tail) {
+  next_.store(nullptr, std::memory_order_relaxed);
+  marked_from_ = tail + ring_.capacity;
 }
 
 void CompletionQueue::place(const SharedCompletion& entry, std::uint32_t position) {
@@ -215,6 +240,7 @@ void CompletionQueue::purge(std::uint32_t qp_number) {
   }
   head_.store(kept, std::memory_order_relaxed);
   shared_.head.store(kept);
+  distrust_marks(tail);
   // What stays gives back the room of what went before it, once it is polled; what lies there
   // itself alone knows how far.
   if (!keeps_bounced) shared_.bounce_head.store(shared_.bounce_tail.load());

@@ -16,6 +16,7 @@
 #include "base/kill_point.h"
 #include "base/spin_lock.h"
 #include "rnic/bounce_ring.h"
+#include "rnic/completion_ring.h"
 #include "rnic/event_pipe.h"
 #include "rnic/region_table.h"
 #include "rnic/segment.h"
@@ -46,12 +47,27 @@ struct TagInfo {
   std::uint32_t context = 0;
 };
 
+// The producer lock that an initiator keeps from one push to the next, of the same list of
+// requests.
+struct KeptProducer {
+  SharedLock* lock = nullptr;  // null: none
+  std::uint64_t word = 0;
+  bool more = false;  // another push is likely to follow
+};
+inline void release(KeptProducer& kept, const While& held) {
+  if (kept.lock == nullptr) return;
+  unlock(*kept.lock, kept.word, held);
+  kept.lock = nullptr;
+}
+
 // Pushes onto a completion queue in any process's segment, as its owner or as an initiator. `held`:
 // of an initiator, what has lasted since it took the locks under which it pushes; its
-// completion.solicited says what `solicited` does. The owner's carry nothing.
+// completion.solicited says what `solicited` does. The owner's carry nothing. `kept`: the lock is
+// kept in it, or has been.
 Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompletion& completion,
                      const Carried& carried, bool solicited, Token self, Liveness& liveness,
-                     const TagInfo& tag = {}, const While* held = nullptr);
+                     const TagInfo& tag = {}, const While* held = nullptr,
+                     KeptProducer* kept = nullptr);
 
 // Which receive a completion is of: of a queue pair by its number, or of an XRC shared receive
 // queue by `srq` (see SharedCompletion), whichever queue pair it came through.
@@ -126,6 +142,9 @@ class CompletionQueue {
   // Removes what belongs to a queue pair that was reset or destroyed.
   void purge(std::uint32_t qp_number);
 
+  // From here on each poll that finds nothing looks at the tail, and for an overrun: before
+  // somebody is told of one.
+  void look_at_tail();
   bool overrun() const { return shared_.overrun.load(std::memory_order_acquire) != 0; }
   // Called by the service thread: delivers a due event. True if there was one.
   bool deliver_event();
@@ -174,7 +193,16 @@ class CompletionQueue {
                   CompletionQueueSettings settings);
   template <typename Take>
   int take_up_to(std::uint32_t most, const Take& take, std::uint32_t& left);
+  template <typename Take>
+  int take_marked(std::uint32_t most, const Take& take);
+  template <typename Take>
+  void take_one(std::uint32_t i, std::uint32_t position, const Take& take);
+  void move_head(std::uint32_t head);
+  void distrust_marks(std::uint32_t tail);
   static const void* me() { return __builtin_thread_pointer(); }
+  void note_poller() {
+    if (is_polled_by_others()) poller_.store(me(), std::memory_order_relaxed);
+  }
   void place(const SharedCompletion& entry, std::uint32_t position);
   bool holds_solicited() const;
   bool holds_untold() const;
@@ -194,22 +222,63 @@ class CompletionQueue {
   Ring ring_;                           // under consumer_, and changed under the producer lock, too
   std::atomic<std::uint32_t> head_{0};  // written under consumer_; the shared head follows it
   std::atomic<const void*> poller_{nullptr};  // the thread that polled last
+  // The place of the next completion, and its mark, for polls without the lock; null while the
+  // marks of this ring say nothing: until a whole round of it has been written, or for ever where
+  // the tail tells more (events). Written under consumer_.
+  std::atomic<SharedCompletion*> next_{nullptr};
+  std::atomic<std::uint16_t> next_mark_{0};
+  std::uint32_t marked_from_ = 0;             // under consumer_: the position where that ends
+  bool looks_at_tail_;                        // under consumer_: for ever
+  std::atomic<std::uint32_t> tail_looks_{0};  // polls that found no mark
   std::atomic<Nanoseconds> period_{0};
   Nanoseconds held_since_ = 0;  // service thread; 0: it has seen nothing held
 };
 
+// A poll that finds no mark mostly looks at nothing else: see mark_of().
+constexpr std::uint32_t kPollsForALook = 64;
+
 template <typename Take>
 int CompletionQueue::poll(std::uint32_t most, const Take& take) {
+  if (SharedCompletion* next = next_.load(std::memory_order_relaxed)) {
+    if (mark_in(*next).load(std::memory_order_acquire) ==
+        next_mark_.load(std::memory_order_relaxed)) {
+      if (const int taken = take_marked(most, take)) return taken;
+    } else {
+      const std::uint32_t looks = tail_looks_.load(std::memory_order_relaxed) + 1;
+      tail_looks_.store(looks, std::memory_order_relaxed);
+      if (looks % kPollsForALook != 0) return 0;
+    }
+  }
   std::uint32_t left = 0;
   const int taken = take_up_to(most, take, left);
   if (left != 0) end_batch();
   return taken;
 }
 
+// As take_up_to(), by the marks: as many as have one.
+template <typename Take>
+int CompletionQueue::take_marked(std::uint32_t most, const Take& take) {
+  note_poller();
+  const std::lock_guard guard(consumer_);
+  if (next_.load(std::memory_order_relaxed) == nullptr) return 0;
+  const std::uint32_t head = head_.load(std::memory_order_relaxed);
+  std::uint32_t taken = 0;
+  for (; taken < most; ++taken) {
+    const std::uint32_t position = head + taken;
+    if (mark_in(ring_.at(position)).load(std::memory_order_acquire) !=
+        mark_of(position, ring_.capacity)) {
+      break;
+    }
+    take_one(taken, position, take);
+  }
+  move_head(head + taken);
+  return static_cast<int>(taken);
+}
+
 template <typename Take>
 int CompletionQueue::take_up_to(std::uint32_t most, const Take& take, std::uint32_t& left) {
   left = 0;
-  if (is_polled_by_others()) poller_.store(me(), std::memory_order_relaxed);
+  note_poller();
   // Without the lock: most polls find nothing.
   if (shared_.tail.load(std::memory_order_acquire) == head_.load(std::memory_order_relaxed)) {
     return overrun() ? -1 : 0;
@@ -221,15 +290,21 @@ int CompletionQueue::take_up_to(std::uint32_t most, const Take& take, std::uint3
   if (available > ring_.capacity) return -1;  // a peer scribbled over the tail
   left = available - std::min(available, most);
   available -= left;
-  for (std::uint32_t i = 0; i < available; ++i) {
-    const SharedCompletion& entry = ring_.at(head + i);
-    take(i, entry, ring_.annex(head + i));
-    if (read_once(entry.carried) != 0) place(entry, head + i);
-  }
-  kill_point("poll_cq");
-  head_.store(head + available, std::memory_order_relaxed);
-  shared_.head.store(head + available, std::memory_order_release);
+  for (std::uint32_t i = 0; i < available; ++i) take_one(i, head + i, take);
+  move_head(head + available);
   return static_cast<int>(available);
+}
+
+template <typename Take>
+void CompletionQueue::take_one(std::uint32_t i, std::uint32_t position, const Take& take) {
+  const SharedCompletion& entry = ring_.at(position);
+  take(i, entry, ring_.annex(position));
+  if (read_once(entry.carried) != 0) place(entry, position);
+  const std::uint32_t receive = read_once(entry.receive);
+  if (receive != 0 && read_once(entry.srq) == 0) {
+    segment_.queue_pair(index_of_qp(read_once(entry.qp_number)))
+        .polled_head.store(receive, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace gdr::rnic

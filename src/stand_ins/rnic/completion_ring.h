@@ -5,6 +5,9 @@
 // (event_pipe.h). Any process may claim one that is due, and only one does.
 #pragma once
 
+#include <atomic>
+#include <bit>
+
 #include "rnic/shared.h"
 
 namespace gdr::rnic {
@@ -16,6 +19,17 @@ constexpr std::uint64_t ring_bytes(std::uint32_t capacity) {
 // What lies behind the completions of a ring: an annex for each of them.
 inline CompletionAnnex* annexes_of(SharedCompletion* entries, std::uint32_t capacity) {
   return reinterpret_cast<CompletionAnnex*>(entries + capacity);
+}
+
+// What a completion at that position is marked with once the tail has moved past it, so that its
+// consumer need not fetch the tail's line. Not what its place was marked with a round before, and
+// never 0. A hint: whoever dies before it leaves none, and then the tail tells.
+constexpr std::uint16_t mark_of(std::uint32_t position, std::uint32_t capacity) {
+  return static_cast<std::uint16_t>(((position >> std::countr_zero(capacity)) & 0x7fff) + 1);
+}
+inline std::atomic<std::uint16_t>& mark_in(SharedCompletion& completion) {
+  static_assert(sizeof(std::atomic<std::uint16_t>) == sizeof completion.mark);
+  return reinterpret_cast<std::atomic<std::uint16_t>&>(completion.mark);
 }
 
 // Under the producer lock. Whoever delivers it may do so after a poll has taken what it is for.

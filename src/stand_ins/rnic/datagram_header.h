@@ -12,9 +12,9 @@ namespace gdr::rnic {
 
 // What RoCEv2 reports as the service level of a received datagram: the type of its layer 3 header,
 // as mlx5 codes it and UCX expects it.
-constexpr std::uint16_t kOverUdp = 8, kIpv4 = 2, kIpv6 = 1;
+constexpr std::uint8_t kOverUdp = 8, kIpv4 = 2, kIpv6 = 1;
 
-inline std::uint16_t service_level_of(Gid gid) {
+inline std::uint8_t service_level_of(Gid gid) {
   return kOverUdp | (is_ipv4_mapped(gid) ? kIpv4 : kIpv6);
 }
 

@@ -118,24 +118,27 @@ Result<void> QueuePair::allocate_receives() {
   if (settings_.srq != nullptr) {
     cap.max_recv_wr = cap.max_recv_sge = 0;
     segments = settings_.srq->settings().max_segments;
-    receive_capacity_ = 1;
+    receive_capacity_ = receive_places_ = 1;
     shared_.receive_domain = settings_.srq->settings().protection_domain;
     shared_.srq = settings_.srq->index() + 1;
   } else if (is_xrc(type())) {
     cap.max_recv_wr = cap.max_recv_sge = segments = 0;
   } else if (cap.max_recv_wr > 0) {
     receive_capacity_ = cap.max_recv_wr = std::bit_ceil(cap.max_recv_wr);
+    // Half of the ring stays free: where it is full, a receive would be posted into the very line
+    // that the next message is looked up in, and both processors would wait for it each time.
+    receive_places_ = 2 * receive_capacity_;
   }
   if (receive_capacity_ > 0) {
     receive_stride_ = receive_stride(segments);
-    const std::uint64_t bytes = std::uint64_t{receive_capacity_} * receive_stride_;
+    const std::uint64_t bytes = std::uint64_t{receive_places_} * receive_stride_;
     Result<std::uint64_t> ring = adapter_.segment().allocate(bytes);
     if (!ring) return ring.error();
     receive_ring_ = *ring;
     receives_ = static_cast<std::byte*>(adapter_.segment().arena(receive_ring_, bytes));
   }
   shared_.receive_stride = receive_stride_;
-  shared_.receive_capacity = receive_capacity_;
+  shared_.receive_capacity = receive_places_;
   shared_.receive_segments = segments;
   shared_.receive_ring = receive_ring_;
   return {};

@@ -154,6 +154,11 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // Has carriers go on with the ring, each with what is its own, until one has to wait.
   void carry();
 
+  // Whether the front request's success is told. Hot.
+  bool front_is_signalled() {
+    return settings_.signal_all || (ring_.front().flags & IBV_SEND_SIGNALED) != 0;
+  }
+
   // The front request, a datagram to a group, has been served within this host: the other carrier
   // goes on with it. False: it leaves no host.
   bool pass_beyond();
@@ -199,9 +204,6 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   void flush_sends();
   void count_failed(ibv_wc_status status);
   void drop_sends();
-  bool front_is_signalled() {
-    return settings_.signal_all || (ring_.front().flags & IBV_SEND_SIGNALED) != 0;
-  }
   void end_fetch(const SendRequest& request, bool succeeded);
   bool flush_receives();
 
@@ -227,6 +229,7 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   std::uint32_t known_receive_head_ = 0;  // what the shared one was when the ring last seemed full
   std::uint32_t receive_tail_ = 0;  // 0 with a shared receive queue: then initiators advance it
   std::uint32_t receive_capacity_ = 0, receive_stride_ = 0;
+  std::uint32_t receive_places_ = 0;  // of the ring: a power of two
   std::uint64_t receive_ring_ = 0;
   std::byte* receives_ = nullptr;
   bool destroyed_ = false;  // under send_lock_

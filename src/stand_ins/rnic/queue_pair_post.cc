@@ -158,7 +158,7 @@ int QueuePair::post_send(const ibv_send_wr* list, const ibv_send_wr** bad) {
 
 SharedReceive& QueuePair::receive_at(std::uint32_t position) const {
   return *reinterpret_cast<SharedReceive*>(
-      receives_ + std::uint64_t{position & (receive_capacity_ - 1)} * receive_stride_);
+      receives_ + std::uint64_t{position & (receive_places_ - 1)} * receive_stride_);
 }
 
 int QueuePair::post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
@@ -171,7 +171,10 @@ int QueuePair::post_receive(const ibv_recv_wr* list, const ibv_recv_wr** bad) {
     }
     for (const ibv_recv_wr* request = list; request != nullptr; request = request->next) {
       if (receive_tail_ - known_receive_head_ >= receive_capacity_) {
-        known_receive_head_ = shared_.receive_head.load(std::memory_order_acquire);
+        known_receive_head_ = shared_.polled_head.load(std::memory_order_relaxed);
+        if (receive_tail_ - known_receive_head_ >= receive_capacity_) {
+          known_receive_head_ = shared_.receive_head.load(std::memory_order_acquire);
+        }
       }
       const std::uint32_t used = receive_tail_ - known_receive_head_;
       if (request->num_sge < 0 ||

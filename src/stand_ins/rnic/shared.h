@@ -102,6 +102,9 @@ struct alignas(64) SharedQueuePair {
 
   alignas(64) std::atomic<std::uint32_t> receive_tail;  // advanced by the owner
   std::atomic<Token> receive_waiter;  // a process to wake when a receive is posted, or 0
+  // What receive_head was behind the last receive whose completion the owner has polled, so that
+  // not each post has to fetch the initiator's line.
+  std::atomic<std::uint32_t> polled_head;
   alignas(64) std::atomic<std::uint32_t> receive_head;  // advanced under `responder`
   // While a receive is off the queue and not completed: what receive_head is then. Otherwise 0.
   std::atomic<std::uint32_t> completing;
@@ -174,14 +177,15 @@ struct SharedCompletion {
   std::uint32_t qp_number;
   std::uint32_t source_qp;
   std::uint32_t flags;  // ibv_wc_flags
-  std::uint16_t service_level;
+  std::uint8_t service_level;
+  std::uint8_t solicited;  // not 0: its sender asked for an event
   // 1 + the shared receive queue's index if the receive was taken directly from it; see
   // tag_list.cc.
   std::uint16_t srq;
   // A short message's bytes lie in the annex or the bounce ring; whoever polls the completion
   // stores them.
   std::uint16_t carried;     // how many; 0: everything is in its place already
-  std::uint16_t solicited;   // not 0: its sender asked for an event
+  std::uint16_t mark;        // see mark_of(); 0: its producer has not come so far
   std::uint64_t carried_to;  // where, as the receive request says it
   std::uint32_t carried_key;
   std::uint32_t receive;  // of a receive: its queue's receive_head behind it
@@ -417,7 +421,7 @@ struct SegmentHeader {
 };
 
 constexpr std::uint64_t kSegmentMagic = 0x30'74'69'6b'72'64'67'00;
-constexpr std::uint32_t kSegmentLayout = 27;
+constexpr std::uint32_t kSegmentLayout = 28;
 
 // Where each table starts, each on a page of its own.
 constexpr std::uint64_t page_up(std::uint64_t bytes) {

@@ -19,11 +19,13 @@ namespace {
 constexpr int kMostSteps = 300;  // the way there takes some hundred
 constexpr std::uint64_t kHeld = 7, kTakenAway = 8;
 
+constexpr SixtyFour kSixtyFour = {{{1, 2}, {3, 4}, {5, 6}, {7, 8}}};
+
 struct Shared {
   std::atomic<std::uint64_t> word{kHeld};
   std::atomic<std::uint32_t> first{0}, second{0};
   std::atomic<std::uint64_t> wide{0};
-  alignas(16) char bytes[64]{};
+  alignas(16) char bytes[128]{};
   std::atomic<bool> done{false}, result{false};
 };
 
@@ -98,11 +100,15 @@ TEST_F(RestartableTest, DoesWhatItIsToldWhileTheWordHasTheValue) {
   EXPECT_EQ(shared_->wide.load(), std::uint64_t{1} << 41);
   const char other[32] = {'o'};
   char to[48] = {};
-  EXPECT_TRUE(copy_both_and_store_while(held(), {to, other, 32}, {shared_->bytes, from + 16, 48},
+  EXPECT_TRUE(copy_both_and_store_while(held(), {to, other, 32}, shared_->bytes + 8, kSixtyFour,
                                         shared_->second, 13));
   EXPECT_EQ(to[0], 'o');
-  EXPECT_EQ(shared_->bytes[47], 'y');
+  EXPECT_EQ(std::memcmp(shared_->bytes + 8, &kSixtyFour, 64), 0);
   EXPECT_EQ(shared_->second.load(), 13u);
+  EXPECT_TRUE(copy_both_and_store_while(held(), {nullptr, nullptr, 0}, shared_->bytes, kSixtyFour,
+                                        shared_->second, 14));
+  EXPECT_EQ(std::memcmp(shared_->bytes, &kSixtyFour, 64), 0);
+  EXPECT_EQ(shared_->second.load(), 14u);
   EXPECT_EQ(system_call_while(held(), SYS_getppid, 0), getppid());
   EXPECT_EQ(system_call_while(held(), SYS_close, -1), -EBADF);
 }
@@ -116,8 +122,8 @@ TEST_F(RestartableTest, DoesNothingOnceTheWordHasAnotherValue) {
   EXPECT_FALSE(copy_while(held(), shared_->bytes, from, 64));
   EXPECT_FALSE(copy_and_store_while(held(), shared_->bytes, from, 64, shared_->second, 12));
   EXPECT_FALSE(store_two_while(held(), shared_->first, 4, shared_->wide, std::uint64_t{5}));
-  EXPECT_FALSE(copy_both_and_store_while(held(), {shared_->bytes, from, 16},
-                                         {shared_->bytes + 16, from, 16}, shared_->second, 12));
+  EXPECT_FALSE(copy_both_and_store_while(held(), {shared_->bytes, from, 16}, shared_->bytes + 64,
+                                         kSixtyFour, shared_->second, 12));
   EXPECT_EQ(system_call_while(held(), SYS_close, STDIN_FILENO), kEnded);
   EXPECT_EQ(shared_->first.load() + shared_->second.load() + shared_->wide.load(), 0u);
   EXPECT_EQ(shared_->bytes[0], 0);
@@ -144,8 +150,8 @@ TEST_F(RestartableTest, CountsNoCompletionThatCarriesBytesAfterTheWordHasChanged
   static const char from[64] = {1, 2, 3};
   check_at_each_instruction(
       [&](const While& held) {
-        return copy_both_and_store_while(held, {shared_->bytes, from, 32},
-                                         {shared_->bytes + 32, from, 32}, shared_->second, 1);
+        return copy_both_and_store_while(held, {shared_->bytes, from, 32}, shared_->bytes + 64,
+                                         kSixtyFour, shared_->second, 1);
       },
       [&] { return shared_->second.load() == 1; });
 }

@@ -217,6 +217,94 @@ TEST_F(CompletionQueueTest, KnowsWhichReceivesHaveCompletedAndNoneThatIsHalfWrit
   EXPECT_TRUE(completed());  // polled, and there all the same
 }
 
+class MarkedCompletions : public CompletionQueueTest {
+ protected:
+  // A whole round and one more, so that marks are believed.
+  void SetUp() override {
+    CompletionQueueTest::SetUp();
+    auto queue = adapter_->create_completion_queue({.limit = kCapacity});  // it raises no events
+    ASSERT_TRUE(queue);
+    queue_ = *queue;
+    for (; next_ < 2 * kCapacity; ++next_) {
+      push(next_);
+      ASSERT_EQ(taken(), (Ids{next_}));
+    }
+  }
+  SharedCompletion& place(std::uint64_t position) {
+    auto* ring = static_cast<SharedCompletion*>(
+        adapter_->segment().arena(shared().ring, kCapacity * sizeof(SharedCompletion)));
+    return ring[position % kCapacity];
+  }
+  SharedCompletionQueue& shared() { return adapter_->segment().completion_queue(queue_->index()); }
+
+  static constexpr std::uint32_t kCapacity = 4;
+  std::uint64_t next_ = 0;
+};
+
+TEST_F(MarkedCompletions, AreTakenInOrderRoundAfterRound) {
+  for (std::uint64_t expected = next_; expected < 500;) {
+    for (std::uint64_t i = 0; i <= expected % kCapacity && i < kCapacity; ++i) push(next_++);
+    for (const std::uint64_t id : taken()) EXPECT_EQ(id, expected++);
+    ASSERT_EQ(expected, next_);
+  }
+}
+
+// Its producer may have died, or have been cut off, between counting it and marking it.
+TEST_F(MarkedCompletions, AreFoundByTheTailWhereTheMarkIsMissing) {
+  push(next_);
+  place(next_).mark = 0;
+  Ids found;
+  for (std::uint32_t polls = 0; found.empty() && polls <= kPollsForALook; ++polls) found = taken();
+  EXPECT_EQ(found, (Ids{next_}));
+  push(next_ + 1);
+  EXPECT_EQ(taken(), (Ids{next_ + 1}));
+}
+
+TEST_F(MarkedCompletions, AreNotTakenBeforeTheirOwnRound) {
+  for (std::uint32_t polls = 0; polls < 3 * kPollsForALook; ++polls) EXPECT_EQ(taken(), Ids{});
+  // Half written, by one who died: all but the mark.
+  const std::uint16_t before = place(next_).mark;
+  place(next_) = entry(99);
+  EXPECT_EQ(taken(), Ids{});
+  place(next_).mark = before;
+  EXPECT_EQ(taken(), Ids{});
+}
+
+TEST_F(MarkedCompletions, AreFollowedByTheErrorOnceAnOverrunIsTold) {
+  adapter_->watch_overrun(*queue_, events_, this);
+  for (std::uint32_t i = 0; i <= kCapacity; ++i) push(next_ + i);
+  adapter_->serve();
+  EXPECT_TRUE(events_->take());
+  EXPECT_EQ(taken().size(), kCapacity);
+  SharedCompletion one[1];
+  EXPECT_LT(queue_->poll(one), 0);
+}
+
+// What stays moves to other positions, whose marks are others.
+TEST_F(MarkedCompletions, AreTakenOnceAfterAPurge) {
+  push(next_), push(next_ + 1);
+  EXPECT_EQ(taken(), (Ids{next_, next_ + 1}));
+  push(next_ + 2), push(next_ + 3, 42), push(next_ + 4), push(next_ + 5, 42);  // in two rounds
+  queue_->purge(42);
+  EXPECT_EQ(taken(), (Ids{next_ + 2, next_ + 4}));
+  for (std::uint64_t id = 100; id < 100 + 5 * kCapacity; ++id) {
+    EXPECT_EQ(taken(), Ids{});
+    push(id);
+    EXPECT_EQ(taken(), (Ids{id}));
+  }
+}
+
+TEST_F(MarkedCompletions, AreTakenOnceAfterAResize) {
+  push(next_), push(next_ + 1);
+  ASSERT_TRUE(queue_->resize(8));
+  EXPECT_EQ(taken(), (Ids{next_, next_ + 1}));
+  for (std::uint64_t id = 100; id < 140; ++id) {
+    EXPECT_EQ(taken(), Ids{});
+    push(id);
+    EXPECT_EQ(taken(), (Ids{id}));
+  }
+}
+
 // Whoever may write into the segment may say anything of what a completion carries.
 TEST_F(CompletionQueueTest, PlacesNothingOfAForgedCompletionOutsideTheRegionItNames) {
   std::vector<std::uint8_t> memory(3 * 4096, 0x11);
