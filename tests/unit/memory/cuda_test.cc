@@ -1,5 +1,6 @@
 // The CUDA client over the software GPU: lifetimes by scenario and allocator.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -307,6 +308,32 @@ TEST_F(CudaClientTest, TakesManyCopiesAtOnceAndEndsEachOnce) {
     }
   }
   EXPECT_TRUE(memory.read() == source);
+}
+
+TEST_F(CudaClientTest, EndsAShortCopyBehindALongOneThatWasStartedInOrderBeforeIt) {
+  constexpr std::uint64_t kLong = 128 << 20;
+  const Memory memory(Allocator::kMemAlloc, kLong + 4096);
+  auto pinned = PinnedMemory::pin(memory.address(), kLong + 4096, true);
+  ASSERT_TRUE(pinned);
+  auto& client = (*pinned)->client();
+  // Locked for good: copies of other memory would last as long as the call.
+  auto* source = static_cast<std::uint8_t*>(
+      mmap(nullptr, kLong + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(source, MAP_FAILED);
+  ASSERT_TRUE(client.lock_pages(source, kLong + 4096));
+  std::fill_n(source, kLong + 4096, std::uint8_t{7});
+  const auto place = [&](std::uint64_t at) { return (*pinned)->side_at(memory.address() + at); };
+  const auto first = client.start_in_order(place(0), host(source), kLong);
+  const auto second = client.start_in_order(place(kLong), host(source + kLong), 4096);
+  ASSERT_TRUE(first && second);
+  for (bool done = false; !done;) {
+    const auto answer = client.finished(*second);
+    ASSERT_TRUE(answer);
+    done = *answer;
+  }
+  const auto answer = client.finished(*first);
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(*answer);
 }
 
 TEST_F(CudaClientTest, RefusesTicketsItNeverGave) {
