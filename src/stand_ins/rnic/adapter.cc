@@ -279,13 +279,18 @@ Result<std::uint32_t> Adapter::reregister(std::uint32_t key, const Reregistratio
 // that name it), or this process's service thread.
 void Adapter::wait_for_copies() {
   const std::vector<std::shared_ptr<QueuePair>> present = queue_pairs_now();
-  for (const auto& queue_pair : present) {
-    wait_for_present_holder(queue_pair->shared().responder, liveness_);
-  }
+  const auto wait_for_holders = [&] {
+    for (const auto& queue_pair : present) {
+      wait_for_present_holder(queue_pair->shared().responder, liveness_);
+    }
+  };
+  wait_for_holders();
   for (const auto& srq : srqs_now()) {
     wait_for_present_holder(srq->shared().consumer, liveness_);
   }
   settle(present);
+  // A send side that had found its memory before may have begun copies that it marks so, too.
+  wait_for_holders();
   for (const auto& queue : completion_queues_now()) queue->place_carried();
 }
 
