@@ -13,9 +13,8 @@ PORT = 18600
 # Within a packet, several packets, more than what is read ahead and than one block of memory.
 SIZES = "1,5000,700000"
 OPERATIONS = "write,write-imm,send,read"
-CASES = (("rc", OPERATIONS, "gpu", "gpu"), ("rc", OPERATIONS, "host", "gpu"),
-         ("rc", OPERATIONS, "gpu", "host"), ("xrc", "write,read", "gpu", "gpu"),
-         ("rc", "fetch-add", "gpu", "gpu"))
+CASES = (("rc", OPERATIONS, "gpu", "gpu"), ("rc", "write,read", "host", "gpu"),
+         ("xrc", "write,read", "gpu", "gpu"), ("rc", "fetch-add", "gpu", "gpu"))
 
 
 def right(rows, least):
@@ -36,7 +35,7 @@ def measured(hosts, transport, operations, near, far):
         client = hosts.start(1, PERF.command(
             hosts.address, *QUICK, "--check", "--memory", near, "--far-memory", far,
             "--transport", transport, "--operation", operations, *sizes,
-            "--measure", "bandwidth,latency", "--json"))
+            "--measure", "bandwidth", "--json"))
         said = client.communicate(timeout=100)[0]
         server.terminate()
         server.communicate(timeout=10)
@@ -52,7 +51,7 @@ def between_two_hosts():
     with Hosts(mtu=4200) as hosts:
         for transport, operations, near, far in CASES:
             rows = measured(hosts, transport, operations, near, far)
-            right(rows, 2 * len(operations.split(",")))
+            right(rows, len(operations.split(",")))
             for counters in hosts.take_counters(PERF.gdr):
                 require(counters.get("packets_received", 0) > 0, counters)
 
@@ -63,8 +62,8 @@ def by_packets(*options, **more):
 
 
 def over_a_link_that_spoils_packets():
-    right(by_packets("--operation", OPERATIONS, "--sizes", SIZES,
-                     GDR_SOFT_FAULTS="loss=0.01,reorder=0.01,duplicate=0.01,seed=3"), 12)
+    right(by_packets("--operation", "write,send,read", "--sizes", "5000,700000",
+                     GDR_SOFT_FAULTS="loss=0.01,reorder=0.01,duplicate=0.01,seed=3"), 6)
 
 
 def with_more_queue_pairs_than_one_may_have_memory_for():

@@ -158,37 +158,6 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   return arrivals;
 }
 
-// By the next settle_moving().
-void PacketPath::look_after(std::shared_ptr<rnic::QueuePair> queue_pair) {
-  const std::lock_guard guard(moving_lock_);
-  if (std::find(moving_.begin(), moving_.end(), queue_pair) != moving_.end()) return;
-  moving_.push_back(std::move(queue_pair));
-  is_moving_.store(true);
-}
-
-// Under the receive lock, and no queue pair's: copies go on, what has waited for them is told and
-// answered, and what can be sent is.
-void PacketPath::settle_moving() {
-  placer_.advance();
-  std::vector<std::shared_ptr<rnic::QueuePair>> present;
-  {
-    const std::lock_guard guard(moving_lock_);
-    present.swap(moving_);
-    is_moving_.store(false);
-  }
-  const Nanoseconds time = now();
-  for (const auto& queue_pair : present) {
-    const std::lock_guard guard(queue_pair->send_lock());
-    if (queue_pair->packet_state == nullptr) continue;
-    PacketQueuePair& state = state_of(*queue_pair);
-    if (state.connection() != nullptr && state.take_posted()) state.connection()->posted(time);
-    const bool moves = state.settle(time);
-    pump(*queue_pair, time);
-    state.release_responder();
-    if (moves) look_after(queue_pair);
-  }
-}
-
 // After the answers, as hardware acknowledges before it interrupts: a program that it wakes may
 // send something by another queue pair, and other programs count on the order of the two
 // (perftest).

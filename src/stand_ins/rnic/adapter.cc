@@ -297,13 +297,18 @@ Result<std::uint32_t> Adapter::reregister(std::uint32_t key, const Reregistratio
 // that name it), or this process's service thread.
 void Adapter::wait_for_copies() {
   const std::vector<std::shared_ptr<QueuePair>> busy = busy_queue_pairs();
-  for (const auto& queue_pair : busy) {
-    wait_for_present_holder(queue_pair->shared().responder, liveness_);
-  }
+  const auto wait_for_holders = [&] {
+    for (const auto& queue_pair : busy) {
+      wait_for_present_holder(queue_pair->shared().responder, liveness_);
+    }
+  };
+  wait_for_holders();
   for (const auto& srq : srqs_now()) {
     wait_for_present_holder(srq->shared().consumer, liveness_);
   }
   settle(busy);
+  // A send side that had found its memory before may have begun copies that it marks so, too.
+  wait_for_holders();
   std::vector<std::shared_ptr<CompletionQueue>> filled;
   {
     const std::lock_guard guard(mutex_);
