@@ -111,9 +111,6 @@ export GDR_SOFT_PATH=pigeons
 expect_wrong_use "gdr prove: GDR_SOFT_PATH='pigeons': allowed are auto and packets" prove --soft
 expect_wrong_use "gdr run: GDR_SOFT_PATH='pigeons'" run --soft-nic --no-soft-gpu -- true
 unset GDR_SOFT_PATH
-export GDR_GPU_CONTEXT=mine
-expect_wrong_use "gdr run: GDR_GPU_CONTEXT='mine': allowed are own and primary" run --soft-nic --no-soft-gpu -- true
-unset GDR_GPU_CONTEXT
 soft="run --soft-nic --no-soft-gpu"
 mine=$(mktemp)
 echo "no capture and no counters" >"$mine"

@@ -37,7 +37,6 @@ struct CudaContext : PeerMemoryClient::Context {
   UniqueFd descriptor;
   // Or what was opened of another process's; no pieces then, but of what may go by itself.
   std::unique_ptr<OpenedMemory> opened;
-  bool is_far = false;  // it lies on another GPU, and any context of this one may copy it
 };
 
 // Whether that GPU may touch all of the memory. VMM mappings say whom they were opened to
@@ -180,7 +179,6 @@ Result<void> CudaClient::get_pages(Context& base, bool) {
   const Result<CudaEngine*> engine = engine_of(*driver, context.ordinal);
   if (!engine) return engine.error();
   context.engine = *engine;
-  context.engine->use_primary();
   if (context.pieces.size() == 1) {
     const Piece& all = context.pieces.front();
     context.exported = export_memory(
@@ -213,9 +211,6 @@ Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::open(const Export
   context->address = (*opened)->address();
   context->engine = engine;
   context->opened = *std::move(opened);
-  context->is_far =
-      exported.device != engine->uuid() &&
-      (exported.kind == Exported::Kind::kDescriptor || context->opened->buffer_id() != 0);
   if (const std::uint64_t id = context->opened->buffer_id()) {
     context->pieces.push_back(
         {context->address, context->address, context->address + exported.length, id});
@@ -359,15 +354,13 @@ Result<PeerMemoryClient::Ticket> CudaClient::start_copy(Side to, Side from, std:
                     : target == nullptr ? CudaCopy::Kind::kToHost
                                         : CudaCopy::Kind::kOnDevice;
   const std::uint64_t host = source == nullptr ? from.address : to.address;
-  const CudaCopy copy{
-      to.address,
-      from.address,
-      length,
-      kind,
-      kind != CudaCopy::Kind::kOnDevice && is_own_staging(host, length),
-      turn.sequence,
-      turn.may_overtake,
-      (target != nullptr && target->is_far) || (source != nullptr && source->is_far)};
+  const CudaCopy copy{to.address,
+                      from.address,
+                      length,
+                      kind,
+                      kind != CudaCopy::Kind::kOnDevice && is_own_staging(host, length),
+                      turn.sequence,
+                      turn.may_overtake};
   std::optional<std::uint64_t> after;
   if (turn.sequence != nullptr && turn.sequence->has_any) {
     const Ticket last = turn.sequence->last;

@@ -17,7 +17,6 @@ struct CudaCopy {
   bool is_staging = false;         // its host side is the library's own, whose pages are locked
   const void* sequence = nullptr;  // that it belongs to
   bool may_overtake = false;       // those of its sequence before it
-  bool is_across = false;          // to or from the memory of another GPU
 };
 
 // In the current context.

@@ -15,11 +15,8 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <optional>
 
 #include "base/result.h"
 #include "cuda/driver.h"
@@ -42,37 +39,28 @@ class CudaEngine {
   Result<bool> finished(std::uint64_t number);
   // The same without going on with it, and for a copy whose end was told before.
   bool is_over(std::uint64_t number) const {
-    return lanes_[number % (2 * kLanes)].is_over(number / (2 * kLanes));
+    return lanes_[number % kLanes].is_over(number / kLanes);
   }
 
   int ordinal() const { return ordinal_; }
   cuda::CUcontext context() const { return context_; }
-  // The program uses the GPU's primary context now, perhaps anew: with GDR_GPU_CONTEXT=primary
-  // copies to and from other GPUs are made in that. Cold; may wait behind its kernels.
-  void use_primary();
   const std::array<std::uint8_t, 16>& uuid() const { return uuid_; }  // of the GPU; may be zeros
 
  private:
   CudaEngine(const cuda::Driver& driver, int ordinal, cuda::CUcontext context)
       : driver_(driver), ordinal_(ordinal), context_(context) {}
-  // Of each context: short copies have a lane of their own, so that they need not wait for long
-  // ones, and each direction has one, since hardware has an engine for each.
+  // Short copies have a lane of their own, so that they need not wait for long ones, and each
+  // direction has one, since hardware has an engine for each.
   static constexpr std::size_t kLanes = 4;
 
   cuda::CUresult prepare();
-  bool primary_lives() const;
-  std::size_t lane_for(const CudaCopy& copy) const;
+  static std::size_t lane_for(const CudaCopy& copy);
 
   const cuda::Driver& driver_;
   const int ordinal_;
   const cuda::CUcontext context_;
   std::array<std::uint8_t, 16> uuid_{};
-  // The second half: in the primary context.
-  std::array<CudaLane, 2 * kLanes> lanes_;
-  std::mutex primary_mutex_;
-  // What lies in the primary context as long as that lives; 0: it is not used.
-  std::atomic<cuda::CUdeviceptr> sign_{0};
-  std::atomic<std::uint64_t> sign_id_{0};
+  std::array<CudaLane, kLanes> lanes_;
 };
 
 }  // namespace gdr::memory

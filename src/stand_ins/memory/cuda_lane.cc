@@ -17,19 +17,9 @@ constexpr std::uint64_t kEnoughBytes = 16 << 20;
 
 }  // namespace
 
-CUresult CudaLane::prepare(const cuda::Driver& driver, cuda::CUcontext context, int priority,
-                           std::function<bool()> lives) {
-  const std::lock_guard guard(mutex_);
-  for (std::uint64_t number = ended_.load() + 1; number <= added_.load(); ++number) {
-    refused_.insert(number);
-    any_refused_.store(true);
-  }
-  waiting_.clear();
-  first_batch_ = next_batch_;
-  ended_.store(added_.load());
+CUresult CudaLane::prepare(const cuda::Driver& driver, cuda::CUcontext context, int priority) {
   driver_ = &driver;
   context_ = context;
-  lives_ = std::move(lives);
   if (CUresult r =
           driver.stream_create_with_priority(&stream_, cuda::CU_STREAM_NON_BLOCKING, priority)) {
     return r;
@@ -37,7 +27,6 @@ CUresult CudaLane::prepare(const cuda::Driver& driver, cuda::CUcontext context, 
   for (Batch& batch : batches_) {
     if (CUresult r = driver.event_create(&batch.event, cuda::CU_EVENT_DISABLE_TIMING)) return r;
   }
-  failure_.store(cuda::CUDA_SUCCESS);
   return cuda::CUDA_SUCCESS;
 }
 
@@ -76,7 +65,6 @@ void CudaLane::go_on(Nanoseconds time) {
   const bool may_look = under_way && time - looked_at_ >= kBetweenLooks;
   if (failure_.load() != cuda::CUDA_SUCCESS || (!may_issue() && !may_look)) return;
   const RelaxedCapture relaxed(*driver_);
-  if (lives_ && !lives_()) return failure_.store(cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED);
   const CurrentContext current(*driver_, context_);
   CUresult result = current.result();
   if (result == cuda::CUDA_SUCCESS && may_look) {

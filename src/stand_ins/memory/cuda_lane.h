@@ -16,7 +16,6 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -30,10 +29,8 @@ namespace gdr::memory {
 
 class CudaLane {
  public:
-  // The context is current. Again, if that has ended meanwhile: what was under way is refused.
-  // `lives`: whether it has not; asked before each use of it.
-  cuda::CUresult prepare(const cuda::Driver& driver, cuda::CUcontext context, int priority,
-                         std::function<bool()> lives = {});
+  // The context is current.
+  cuda::CUresult prepare(const cuda::Driver& driver, cuda::CUcontext context, int priority);
 
   // In no order among each other, but those of one sequence. The number is the copy's until
   // finished() has given true or an error. Nothing: too much is waiting.
@@ -59,7 +56,6 @@ class CudaLane {
 
   const cuda::Driver* driver_ = nullptr;
   cuda::CUcontext context_ = nullptr;
-  std::function<bool()> lives_;  // empty: as long as the process
   cuda::CUstream stream_ = nullptr;
 
   struct Batch {

@@ -26,8 +26,8 @@ std::vector<std::shared_ptr<rnic::QueuePair>> PacketPath::take_timed() {
   for (const auto& known : timed) {
     if (auto queue_pair = known.lock()) present.push_back(std::move(queue_pair));
   }
-  std::ranges::sort(present);
-  present.erase(std::ranges::unique(present).begin(), present.end());
+  std::sort(present.begin(), present.end());
+  present.erase(std::unique(present.begin(), present.end()), present.end());
   return present;
 }
 

@@ -3,7 +3,6 @@
 #include <cstdio>
 
 #include "base/printable.h"
-#include "memory/settings.h"
 #include "net/counters.h"
 #include "net/pcap_port.h"
 #include "net/settings.h"
@@ -36,16 +35,10 @@ Result<void> check_packets() {
   return gdr::net::Counters::check_file();
 }
 
-Result<void> check_copies() {
-  const Result<bool> in_primary = gdr::memory::copies_in_primary();
-  if (!in_primary) return in_primary.error();
-  return {};
-}
-
 }  // namespace
 
 int main() {
-  for (const auto check : {check_devices, check_packets, check_copies}) {
+  for (const auto check : {check_devices, check_packets}) {
     const Result<void> right = check();
     if (right) continue;
     std::puts(gdr::printable(right.error().message).c_str());

@@ -57,7 +57,7 @@ Result<std::string> stand_in_folder() { return own_folder("lib/gdrkit"); }
 Result<void> check_soft_nic(const std::string& folder) {
   return check(folder + "/soft-nic", "libibverbs.so.1",
                {"GDR_SOFT_DEVICES", "GDR_SOFT_PATH", "GDR_SOFT_PCAP", "GDR_SOFT_FAULTS",
-                "GDR_SOFT_COUNTERS", "GDR_GPU_CONTEXT"});
+                "GDR_SOFT_COUNTERS"});
 }
 
 Result<void> check_soft_gpu(const std::string& folder) {

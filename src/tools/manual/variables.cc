@@ -52,12 +52,6 @@ std::vector<Variable> of_run() {
            "namespace gives the program a mount namespace of its own. preload loads a library that "
            "answers its calls for these paths.",
            "gdr run --presence"},
-          {"GDR_GPU_CONTEXT", "primary", Concern::kRun,
-           "The software NIC copies between real GPUs in the program's own (primary) context",
-           "own: in a context of its own",
-           "A driver issues such a copy 3 us quicker there. But its streams may share channels "
-           "with the program's (CUDA_DEVICE_MAX_CONNECTIONS): copies that the program has queued "
-           "behind a kernel may hold them up, for ever if that kernel waits for the network."},
           {"GDR_OBSERVE", "0", Concern::kRun, "Do not observe the dma-bufs of real GPUs", "",
            "gdr run otherwise preloads a library that records which memory each exported dma-buf "
            "stands for, since the driver has no call that says so."}};
@@ -104,8 +98,6 @@ std::vector<Variable> not_for_users() {
       {"GDR_MPI_COUNTERS_FD", "NUMBER", Concern::kInternal,
        "Descriptor by which the program of gdr mpi run asks for counters", ""},
       {"GDR_FAULT", "NAME", Concern::kTests, "Breaks the data path on purpose", ""},
-      {"GDR_TEST_COPY_THREADS", "COUNT", Concern::kTests,
-       "How many threads carry bytes for copies of a GPU", ""},
       {"GDR_KILL", "NAME:COUNT", Concern::kTests, "Ends a process at a point of its code", ""},
       {"GDR_STOP", "NAME:COUNT", Concern::kTests, "Stops a process at a point of its code", ""}};
 }

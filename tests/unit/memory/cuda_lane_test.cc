@@ -236,34 +236,6 @@ TEST_F(Lane, FailsWhatHasNotEndedWhenTheGpuFails) {
   EXPECT_TRUE(*lane_.finished(first));
 }
 
-// As the program's primary context, which it may reset: no call is made on what that had.
-TEST_F(Lane, OfAContextThatHasEndedFailsAndIsPreparedAnew) {
-  bool lives = true;
-  ASSERT_EQ(lane_.prepare(driver_, nullptr, 0, [&] { return lives; }), cuda::CUDA_SUCCESS);
-  const std::uint64_t before = add(1);
-  EXPECT_FALSE(finished(before));
-  lives = false;
-  const std::size_t issued = calls.issued.size();
-  const auto error_of = [&](std::uint64_t number) {
-    Result<bool> answer = false;
-    for (const Nanoseconds end = now() + kSecond; answer && now() < end;) {
-      answer = lane_.finished(number);
-    }
-    return answer ? 0 : answer.error().code;
-  };
-  EXPECT_EQ(error_of(add(2)), EIO);
-  EXPECT_TRUE(lane_.is_over(before)) << "nothing has to wait for it";
-  EXPECT_EQ(calls.issued.size(), issued);
-  lives = true;
-  ASSERT_EQ(lane_.prepare(driver_, nullptr, 0, [&] { return lives; }), cuda::CUDA_SUCCESS);
-  EXPECT_EQ(error_of(before), EFAULT) << "it has not arrived";
-  const std::uint64_t after = add(3);
-  EXPECT_FALSE(finished(after));
-  EXPECT_EQ(calls.issued.back(), (std::vector<std::uint64_t>{3}));
-  calls.ended = calls.recorded.size();
-  EXPECT_TRUE(finished(after));
-}
-
 TEST_F(Lane, TakesNoMoreThanItCanHold) {
   std::size_t taken = 0;
   while (taken < 100'000 && lane_.add({1, 0, 4096, Kind::kOnDevice})) ++taken;

@@ -310,7 +310,7 @@ TEST_F(CudaClientTest, TakesManyCopiesAtOnceAndEndsEachOnce) {
   EXPECT_TRUE(memory.read() == source);
 }
 
-TEST_F(CudaClientTest, EndsAShortCopyBehindALongOneThatWasStartedInOrderBeforeIt) {
+TEST_F(CudaClientTest, EndsAShortCopyBehindALongOneOfItsSequence) {
   constexpr std::uint64_t kLong = 128 << 20;
   const Memory memory(Allocator::kMemAlloc, kLong + 4096);
   auto pinned = PinnedMemory::pin(memory.address(), kLong + 4096, true);
@@ -323,8 +323,9 @@ TEST_F(CudaClientTest, EndsAShortCopyBehindALongOneThatWasStartedInOrderBeforeIt
   ASSERT_TRUE(client.lock_pages(source, kLong + 4096));
   std::fill_n(source, kLong + 4096, std::uint8_t{7});
   const auto place = [&](std::uint64_t at) { return (*pinned)->side_at(memory.address() + at); };
-  const auto first = client.start_in_order(place(0), host(source), kLong);
-  const auto second = client.start_in_order(place(kLong), host(source + kLong), 4096);
+  PeerMemoryClient::Sequence sequence;
+  const auto first = client.start_copy(place(0), host(source), kLong, {&sequence});
+  const auto second = client.start_copy(place(kLong), host(source + kLong), 4096, {&sequence});
   ASSERT_TRUE(first && second);
   for (bool done = false; !done;) {
     const auto answer = client.finished(*second);
