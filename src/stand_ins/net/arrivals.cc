@@ -67,7 +67,7 @@ class PacketPath::Run {
     state_->release_responder();
     if (state_->is_moving()) {
       path_.placer_.advance();
-      path_.look_after(*queue_pair_);
+      path_.look_after(**queue_pair_);
     }
     if (state_->connection() == nullptr) return;
     const bool later = received && inline_progress_;

@@ -256,7 +256,7 @@ void PacketPath::send_later(rnic::QueuePair& queue_pair) {
   PacketQueuePair& state = state_of(queue_pair);
   state.start_sending(port_of(queue_pair)->room);
   state.set_posted();
-  look_after(queue_pair.shared_from_this());
+  look_after(queue_pair);
   thread_->wake();
 }
 
@@ -270,7 +270,7 @@ void PacketPath::pump(rnic::QueuePair& queue_pair, Nanoseconds time) {
   if (own != engine::kNever) keep_timers_of(queue_pair);
   const Nanoseconds next = std::min(own, port->port->next_timeout());
   if (next != engine::kNever) thread_->wake_at(next);
-  if (state.is_moving()) return look_after(queue_pair.shared_from_this());
+  if (state.is_moving()) return look_after(queue_pair);
   state.release_responder();
 }
 

@@ -120,7 +120,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   void refuse(OpenPort& port, Counter cause, Nanoseconds time);
   static PacketQueuePair& state_of(rnic::QueuePair& queue_pair);
   void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
-  void look_after(std::shared_ptr<rnic::QueuePair> queue_pair);
+  void look_after(rnic::QueuePair& queue_pair);
   void settle_moving();
   void keep_timers_of(rnic::QueuePair& queue_pair);
   std::vector<std::shared_ptr<rnic::QueuePair>> take_timed();

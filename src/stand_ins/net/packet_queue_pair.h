@@ -97,6 +97,9 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   // Whether the progress thread has it among those that it looks at for their timers.
   bool is_timed() const { return timed_; }
   void set_timed(bool timed) { timed_ = timed; }
+  // Whether it is in the path's list of those whose copies go on.
+  bool is_looked_after() const { return looked_after_; }
+  void set_looked_after(bool looked_after) { looked_after_ = looked_after; }
 
   // The front request of a UD queue pair as a packet.
   void build_datagram(engine::Transmit* transmit);
@@ -191,6 +194,7 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   bool received_ = false;
   bool posted_ = false;
   bool timed_ = false;
+  bool looked_after_ = false;
   rnic::WindowChange window_;
   Placer& placer_;
   Placer::Ticket last_piece_ = 0;     // of this queue pair

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "rnic/completion_ring.h"
+#include "rnic/due.h"
 
 namespace gdr::rnic {
 
@@ -248,7 +249,11 @@ void CompletionQueue::purge(std::uint32_t qp_number) {
 
 bool CompletionQueue::deliver_event() {
   if (!claim_event(shared_)) return false;
-  if (on_event_ && !on_event_(index_)) return_event(shared_);
+  if (on_event_ && !on_event_(index_)) {
+    return_event(shared_);
+    // Whoever makes room wakes the service thread.
+    mark_due(segment_.header().due_completion_queues, index_);
+  }
   return true;
 }
 

@@ -99,7 +99,9 @@ std::vector<Variable> not_for_users() {
        "Descriptor by which the program of gdr mpi run asks for counters", ""},
       {"GDR_FAULT", "NAME", Concern::kTests, "Breaks the data path on purpose", ""},
       {"GDR_KILL", "NAME:COUNT", Concern::kTests, "Ends a process at a point of its code", ""},
-      {"GDR_STOP", "NAME:COUNT", Concern::kTests, "Stops a process at a point of its code", ""}};
+      {"GDR_STOP", "NAME:COUNT", Concern::kTests, "Stops a process at a point of its code", ""},
+      {"GDR_TEST_COPY_THREADS", "COUNT", Concern::kTests,
+       "Says how many threads carry what a GPU copies", ""}};
 }
 
 }  // namespace
