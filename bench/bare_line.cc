@@ -1,8 +1,8 @@
 // bare_line [CPU CPU]
 //
-// What the memory between two processors permits: two processes that share a page and nothing else
-// of this project. Half a round trip of one cache line, and a ring with one writer and one reader,
-// each message 64 bytes with a line beside it that says that it is there. Medians of short
+// Measures what the memory between two processors permits: two processes share a page and nothing
+// else of this project. Half a round trip of one cache line, and a ring with one writer and one
+// reader, each message 64 bytes with a line beside it that says that it is there. Medians of short
 // stretches, so that a moment in which either process did not run counts for nothing.
 #include <sched.h>
 #include <sys/mman.h>

@@ -5,6 +5,7 @@
 
 #include "connected_pair.h"
 #include "give_up.h"
+#include "verbs_calls.h"
 
 namespace gdr::bench {
 namespace {
@@ -21,25 +22,6 @@ constexpr Shape kShapes[kBuffers] = {
     {8 << 20, Pages::kOrdinary},
     {8 << 20, Pages::kHuge},
 };
-
-template <typename Object>
-Object* made(Object* object, const char* call) {
-  if (object == nullptr) give_up("{}: {}", call, std::strerror(errno));
-  return object;
-}
-
-void done(int error, const char* call) {
-  if (error != 0) give_up("{}: {}", call, std::strerror(error));
-}
-
-ibv_context* open_first_device() {
-  int count = 0;
-  ibv_device** list = made(ibv_get_device_list(&count), "ibv_get_device_list");
-  if (count == 0) give_up("no RDMA device: is another libibverbs than the software NIC's loaded?");
-  ibv_context* context = made(ibv_open_device(list[0]), "ibv_open_device");
-  ibv_free_device_list(list);
-  return context;
-}
 
 }  // namespace
 

@@ -37,19 +37,19 @@ def steps(thing):
             Curve("deregister", "deregister_us", "s", US))
 
 
+def transfers(plural, infix):
+    """Writes and sends over one of the queue pairs, and over all in turn."""
+    return tuple(Curve(f"{words}{plural}, {way}", f"{name}{infix}_{key}_us", "s", US)
+                 for words, name in (("8 B write", "write"), ("64 B send", "send"))
+                 for way, key in (("one of them", "one"), ("all in turn", "all")))
+
+
 def latencies():
-    return (Curve("8 B write, one of them", "write_one_us", "s", US),
-            Curve("8 B write, all in turn", "write_all_us", "s", US),
-            Curve("64 B send, one of them", "send_one_us", "s", US),
-            Curve("64 B send, all in turn", "send_all_us", "s", US),
-            Curve("64 B send, by events", "event_one_us", "s", US))
+    return (*transfers("", ""), Curve("64 B send, by events", "event_one_us", "s", US))
 
 
 def rates():
-    return (Curve("8 B writes, one of them", "write_rate_one_us", "s", US),
-            Curve("8 B writes, all in turn", "write_rate_all_us", "s", US),
-            Curve("64 B sends, one of them", "send_rate_one_us", "s", US),
-            Curve("64 B sends, all in turn", "send_rate_all_us", "s", US))
+    return transfers("s", "_rate")
 
 
 def memory(thing):

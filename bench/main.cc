@@ -16,11 +16,10 @@ namespace {
 
 // The socket of a program that was started as the target; -1: it was not.
 int target_socket(int argc, char** argv) {
-  const std::size_t length = std::strlen(gdr::bench::kTargetFlag);
-  if (argc != 2 || std::strncmp(argv[1], gdr::bench::kTargetFlag, length) != 0) return -1;
+  if (argc != 3 || std::strcmp(argv[1], gdr::bench::kTargetRole) != 0) return -1;
   int socket = -1;
-  const char* end = argv[1] + std::strlen(argv[1]);
-  const auto parsed = std::from_chars(argv[1] + length, end, socket);
+  const char* end = argv[2] + std::strlen(argv[2]);
+  const auto parsed = std::from_chars(argv[2], end, socket);
   return parsed.ec == std::errc() && parsed.ptr == end ? socket : -1;
 }
 

@@ -1,61 +1,13 @@
 #include "session.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <string>
 
 #include "give_up.h"
 
 namespace gdr::bench {
-namespace {
-
-// Without its target the initiator would poll for ever.
-extern "C" void on_target_end(int) {
-  constexpr char kLine[] = "bench_local_path: the target process ended\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kLine, sizeof kLine - 1);
-  _exit(1);
-}
-
-}  // namespace
-
-TargetProcess::TargetProcess() {
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    give_up("socketpair: {}", std::strerror(errno));
-  }
-  const std::string flag = kTargetFlag + std::to_string(ends[1]);
-  const pid_t parent = getpid();
-  signal(SIGCHLD, on_target_end);
-  pid_ = fork();
-  if (pid_ < 0) give_up("fork: {}", std::strerror(errno));
-  if (pid_ == 0) {
-    // Nothing outlives the initiator, however it ends.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
-    fcntl(ends[1], F_SETFD, 0);
-    execl("/proc/self/exe", "bench_local_path", flag.c_str(), nullptr);
-    _exit(127);
-  }
-  close(ends[1]);
-  socket_ = ends[0];
-}
-
-TargetProcess::~TargetProcess() {
-  signal(SIGCHLD, SIG_DFL);
-  close(socket_);
-  kill(pid_, SIGKILL);
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
-
 Session::Session() {
   receive_struct(target_.socket(), &other_, sizeof other_);
   endpoint_.emplace();

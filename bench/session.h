@@ -6,34 +6,19 @@
 //   session.bare_write(kOneMiB, 1 << 20);        // process_vm_writev, same bytes, same places
 #pragma once
 
-#include <sys/types.h>
+#include <sys/socket.h>
 
 #include <cstdint>
 #include <optional>
 
 #include "endpoint.h"
 #include "messages.h"
+#include "other_process.h"
 
 namespace gdr::bench {
 
 constexpr std::uint32_t kPingPongBytes = 64;
-constexpr const char* kTargetFlag = "--target-socket=";
-
-// The target: this program started again, before any device is open. Killed and reaped at the end.
-class TargetProcess {
- public:
-  TargetProcess();
-  ~TargetProcess();
-  TargetProcess(const TargetProcess&) = delete;
-  TargetProcess& operator=(const TargetProcess&) = delete;
-
-  pid_t pid() const { return pid_; }
-  int socket() const { return socket_; }
-
- private:
-  pid_t pid_ = -1;
-  int socket_ = -1;
-};
+constexpr const char* kTargetRole = "target";
 
 class Session {
  public:
@@ -63,7 +48,7 @@ class Session {
   void compare(std::uint64_t found, std::uint64_t expected, std::size_t length) const;
 
   const BareEvents bare_events_;  // before the target, which inherits them
-  TargetProcess target_;
+  OtherProcess target_{SOCK_SEQPACKET, kTargetRole};
   mutable std::optional<Endpoint> endpoint_;
   Introduction own_, other_;
 };

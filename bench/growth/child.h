@@ -1,16 +1,17 @@
-// Child: this program once more, as another process, with a stream socket between the two. Killed
-// and reaped at the end; it ends with its parent.
+// Child: this program once more (other_process.h), with a stream of values between the two.
 //
 //   Child target("target");
 //   target.socket().put(count);
-//   target.socket().get(&answer);
+//   const auto answer = target.socket().get<Answer>();
 #pragma once
 
-#include <sys/types.h>
+#include <sys/socket.h>
 
 #include <cstddef>
 #include <type_traits>
 #include <vector>
+
+#include "../other_process.h"
 
 namespace gdr::bench {
 
@@ -18,7 +19,8 @@ namespace gdr::bench {
 class Socket {
  public:
   explicit Socket(int descriptor) : descriptor_(descriptor) {}
-  int descriptor() const { return descriptor_; }
+  // Waits for the next value. False: the other end is closed.
+  bool has_more() const;
 
   template <typename Value>
   void put(const Value& value) const {
@@ -52,16 +54,13 @@ class Socket {
 
 class Child {
  public:
-  explicit Child(const char* role);
-  ~Child();
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
+  explicit Child(const char* role) : process_(SOCK_STREAM, role) {}
 
   const Socket& socket() const { return socket_; }
 
  private:
-  pid_t pid_ = -1;
-  Socket socket_{-1};
+  OtherProcess process_;
+  Socket socket_{process_.socket()};
 };
 
 }  // namespace gdr::bench

@@ -72,7 +72,8 @@ class Link {
   Place there_;
 };
 
-// What a program started as the target does, until the other end closes the socket.
+// A program that was started as the target carries out its orders, until the other end closes the
+// socket.
 int run_target(const Socket& socket);
 
 }  // namespace gdr::bench

@@ -1,7 +1,5 @@
 // Processes of one host, each connected to each other one. They take turns where there are more of
 // them than processors, so each step is told by its processor time, too.
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -190,11 +188,8 @@ void measure_processes(Counts counts) {
 
 int run_member(const Socket& socket) {
   Member member(socket);
-  while (true) {
-    std::byte next;
-    if (recv(socket.descriptor(), &next, sizeof next, MSG_PEEK) <= 0) return 0;
-    member.take(socket.get<Step>());
-  }
+  while (socket.has_more()) member.take(socket.get<Step>());
+  return 0;
 }
 
 }  // namespace gdr::bench

@@ -69,7 +69,7 @@ void add_transfers(Link& link, const Times& times, Figures& figures) {
   figures.add("send_rate_all_us", ping(all, {.spread = count, .batch = kBatch}));
 }
 
-// Of another region beside so many queue pairs.
+// Times a further region beside so many queue pairs.
 void add_registration(Link& link, Figures& figures) {
   std::vector<ibv_mr*> regions(kProbes);
   figures.add("register_us", kMicro * median_seconds(kProbes, [&](std::uint32_t i) {

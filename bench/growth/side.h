@@ -18,7 +18,7 @@ constexpr int kRights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_A
 template <typename Object>
 using Owned = std::unique_ptr<Object, int (*)(Object*)>;
 
-// Where the other process's bytes are.
+// The address and key of the other process's bytes.
 struct Place {
   ibv_gid gid{};
   std::uint64_t address = 0;

@@ -1,6 +1,4 @@
 // The target: the process that is written to. It sleeps on its socket except when ordered.
-#include <sys/socket.h>
-
 #include "link.h"
 #include "slices.h"
 
@@ -70,12 +68,8 @@ class Target {
 
 int run_target(const Socket& socket) {
   Target target(socket);
-  while (true) {
-    // The initiator is done when it closes its end.
-    std::byte next;
-    if (recv(socket.descriptor(), &next, sizeof next, MSG_PEEK) <= 0) return 0;
-    target.carry_out(socket.get<OrderMessage>());
-  }
+  while (socket.has_more()) target.carry_out(socket.get<OrderMessage>());
+  return 0;
 }
 
 }  // namespace gdr::bench

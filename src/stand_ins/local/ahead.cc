@@ -39,7 +39,7 @@ void Ahead::look(Requester& requester) {
   }
 }
 
-// What has errors of its own has them in its turn: it is not started here.
+// A request with errors of its own is not started here: it has them in its turn.
 bool Ahead::start_next(Requester& requester) {
   const rnic::SendRequest& request =
       requester.queue_pair.send_ring().peek(static_cast<std::uint32_t>(1 + count_));

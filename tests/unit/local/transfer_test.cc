@@ -14,6 +14,7 @@
 #include <random>
 #include <set>
 
+#include "far_memory_client.h"
 #include "memory/pinned_memory.h"
 #include "peers/doorbell.h"
 
@@ -26,40 +27,16 @@ const While kHeld{&epoch, 0};
 
 // A GPU's memory as a client sees it: copies are done when they are asked about often enough, in
 // any order; none is done at once.
-class LateClient : public memory::PeerMemoryClient {
+class LateClient : public test::FarMemoryClient {
  public:
-  struct At : Context {
-    std::uint64_t address = 0;
-  };
   struct Late {
     std::uint64_t to, from, length;
     int left;
     std::vector<int> behind;  // these of its sequence
   };
 
-  const char* name() const override { return "late"; }
-  Result<std::unique_ptr<Context>> acquire(std::uint64_t address, std::uint64_t) override {
-    auto context = std::make_unique<At>();
-    context->address = address;
-    return std::unique_ptr<Context>(std::move(context));
-  }
-  Result<std::unique_ptr<Context>> acquire_dmabuf(memory::DmaBuf, std::uint64_t,
-                                                  std::uint64_t) override {
-    return Error{EOPNOTSUPP, ""};
-  }
-  void release(Context&) override {}
-  Result<void> get_pages(Context&, bool) override { return {}; }
-  void put_pages(Context&) override {}
-  std::uint64_t get_page_size(const Context&) const override { return 65536; }
-  Result<std::uint64_t> dma_map(Context& context) override {
-    return static_cast<At&>(context).address;
-  }
-  void dma_unmap(Context&) override {}
-  bool cpu_reachable() const override { return false; }
-  bool still_valid(const Context&) override { return valid; }
-
   // Copies end in any order, but those of a sequence in theirs.
-  using PeerMemoryClient::start_copy;
+  using FarMemoryClient::start_copy;
   Result<Ticket> start_copy(Side to, Side from, std::uint64_t length, Turn turn) override {
     if (!valid) return Error{EFAULT, "freed"};
     if (fail_at == started) return Error{EFAULT, "refused"};
@@ -105,7 +82,7 @@ class LateClient : public memory::PeerMemoryClient {
   std::vector<std::uint64_t> ended;  // where what ended was written to
 
   bool host_is_locked = true;
-  bool valid = true, crowded = false;
+  bool crowded = false;
   int started = 0, refused = 0, fail_at = -1, fail_end = -1;
   std::size_t room = 16;
   std::size_t most = 0;

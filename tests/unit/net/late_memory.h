@@ -8,42 +8,20 @@
 #include <memory>
 #include <vector>
 
+#include "far_memory_client.h"
 #include "memory/pinned_memory.h"
 #include "net/pinned_pool.h"
 #include "rnic/region_table.h"
 
 namespace gdr::net::test {
 
-class LateClient final : public memory::PeerMemoryClient {
+class LateClient final : public gdr::test::FarMemoryClient {
  public:
-  struct At : Context {
-    std::uint64_t address = 0;
-  };
   struct Copy {
     std::uint64_t to, from, length;
   };
 
-  const char* name() const override { return "late"; }
-  Result<std::unique_ptr<Context>> acquire(std::uint64_t address, std::uint64_t) override {
-    auto context = std::make_unique<At>();
-    context->address = address;
-    return std::unique_ptr<Context>(std::move(context));
-  }
-  Result<std::unique_ptr<Context>> acquire_dmabuf(memory::DmaBuf, std::uint64_t,
-                                                  std::uint64_t) override {
-    return Error{EOPNOTSUPP, ""};
-  }
-  void release(Context&) override {}
-  Result<void> get_pages(Context&, bool) override { return {}; }
-  void put_pages(Context&) override {}
-  std::uint64_t get_page_size(const Context&) const override { return 65536; }
-  Result<std::uint64_t> dma_map(Context& context) override {
-    return static_cast<At&>(context).address;
-  }
-  void dma_unmap(Context&) override {}
-  bool cpu_reachable() const override { return false; }
-  bool still_valid(const Context&) override { return valid; }
-  using PeerMemoryClient::start_copy;
+  using FarMemoryClient::start_copy;
   // Another GPU's copy begins when the one before it in its sequence has ended.
   Result<Ticket> start_copy(Side to, Side from, std::uint64_t length, Turn turn) override {
     if (!valid) return Error{EFAULT, "freed"};
@@ -73,7 +51,7 @@ class LateClient final : public memory::PeerMemoryClient {
   std::vector<Copy> started;
   std::map<Ticket, bool> done;
   Ticket may_end = 0, failing = 0;
-  bool valid = true, one_gpu = true;
+  bool one_gpu = true;
 };
 
 // A GPU's memory, as the path sees it.
