@@ -34,24 +34,41 @@ class PacketPath::Run {
   Run(PacketPath& path, bool inline_progress) : path_(path), inline_progress_(inline_progress) {}
   ~Run() { end(); }
 
+  // False: another thread uses it just now. Else enter() does not wait for it.
+  bool try_enter(std::uint32_t number) {
+    if (number == number_) return true;
+    end();
+    queue_pair_ = &path_.queue_pair(number);
+    if (has_queue_pair() && !(*queue_pair_)->send_lock().try_lock()) {
+      queue_pair_ = nullptr;
+      return false;
+    }
+    number_ = number;
+    look_at_state();
+    return true;
+  }
+
   // Null: there is none, or it does not receive.
   PacketQueuePair* enter(std::uint32_t number) {
     if (number == number_) return state_;
     end();
     number_ = number;
     queue_pair_ = &path_.queue_pair(number);
-    if (!has_queue_pair()) return nullptr;
-    rnic::QueuePair& queue_pair = **queue_pair_;
-    queue_pair.send_lock().lock();
-    if (!rnic::is_receiving(queue_pair.shared()) || queue_pair.packet_state == nullptr) {
-      return nullptr;
-    }
-    return state_ = &state_of(queue_pair);
+    if (has_queue_pair()) (*queue_pair_)->send_lock().lock();
+    look_at_state();
+    return state_;
   }
 
   bool has_queue_pair() const { return queue_pair_ != nullptr && *queue_pair_ != nullptr; }
 
  private:
+  void look_at_state() {
+    if (!has_queue_pair()) return;
+    rnic::QueuePair& queue_pair = **queue_pair_;
+    if (!rnic::is_receiving(queue_pair.shared()) || queue_pair.packet_state == nullptr) return;
+    state_ = &state_of(queue_pair);
+  }
+
   void end() {
     number_ = kNone;
     if (!has_queue_pair()) return;
@@ -65,17 +82,14 @@ class PacketPath::Run {
   void answer() {
     const bool received = state_->take_received();
     state_->release_responder();
-    if (state_->is_moving()) {
-      path_.placer_.advance();
-      path_.look_after(**queue_pair_);
-    }
+    if (state_->is_moving()) path_.look_after(**queue_pair_);
     if (state_->connection() == nullptr) return;
     const bool later = received && inline_progress_;
     auto& waiting = later ? path_.deferred_ : path_.answers_;
     const bool known = !waiting.empty() && waiting.back() == *queue_pair_;
     if (known) return;
     if (waiting.size() < kMostWaiting) return waiting.push_back(*queue_pair_);
-    path_.pump(**queue_pair_, now());
+    path_.answer(**queue_pair_, now());
   }
 
   static constexpr std::uint32_t kNone = ~0u;
@@ -121,7 +135,8 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     answer_all(deferred_);
     puts_off_.store(false, std::memory_order_release);
   }
-  std::uint32_t arrivals = 0;
+  auto arrivals = static_cast<std::uint32_t>(late_.size());
+  if (!late_.empty()) take_late();
   const std::size_t ports = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < ports; ++i) {
     Arrival arrival;
@@ -144,12 +159,12 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     }
   }
   if (arrivals > 0) thread_->expect_packets();
-  if (is_moving()) {
-    settle_moving();
+  if (thread_moves()) {
+    move();
     if (inline_progress) thread_->wake();
   }
   if (!answers_.empty()) answer_all(answers_);
-  if (!due_.empty()) tell_events();
+  tell_events(due_);
   // Should the program not poll again.
   if (!deferred_.empty()) {
     puts_off_.store(true);
@@ -161,9 +176,9 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
 // After the answers, as hardware acknowledges before it interrupts: a program that it wakes may
 // send something by another queue pair, and other programs count on the order of the two
 // (perftest).
-void PacketPath::tell_events() {
-  for (const std::uint32_t queue : due_) adapter_.tell_of_push(rnic::Push::kEventDue, queue);
-  due_.clear();
+void PacketPath::tell_events(std::vector<std::uint32_t>& due) {
+  for (const std::uint32_t queue : due) adapter_.tell_of_push(rnic::Push::kEventDue, queue);
+  due.clear();
 }
 
 // Acknowledges, and what an acknowledgement has made room for: together for packets that arrived
@@ -174,9 +189,16 @@ void PacketPath::answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiti
   const Nanoseconds time = now();
   for (const auto& queue_pair : waiting) {
     const std::lock_guard guard(queue_pair->send_lock());
-    if (queue_pair->packet_state != nullptr) pump(*queue_pair, time);
+    if (queue_pair->packet_state != nullptr) answer(*queue_pair, time);
   }
   waiting.clear();
+}
+
+// Under its send lock. Where there is a copy thread it sends the requests, so that arrivals do not
+// wait for them.
+void PacketPath::answer(rnic::QueuePair& queue_pair, Nanoseconds time) {
+  if (has_copy_thread() && !queue_pair.send_ring().empty()) return look_after(queue_pair);
+  pump(queue_pair, time);
 }
 
 // A program may answer a message by another queue pair or by a management datagram, such as a
@@ -199,7 +221,7 @@ void PacketPath::answer_others_than(const rnic::QueuePair* sender) {
     if (waiting.get() == sender) return false;  // it goes with what leaves now
     const std::unique_lock send_guard(waiting->send_lock(), std::try_to_lock);
     if (!send_guard) return false;
-    if (waiting->packet_state != nullptr) pump(*waiting, now());
+    if (waiting->packet_state != nullptr) answer(*waiting, now());
     return true;
   });
   puts_off_.store(!deferred_.empty(), std::memory_order_release);
@@ -282,6 +304,33 @@ void PacketPath::take_packet(OpenPort& port, const Arrival& arrival,
   if (packet.destination_qp == kGeneralServicesQueuePair) {
     return take_mad(port, arrival, packet, time);
   }
+  // Else arrivals of all queue pairs would wait until this one has sent. A later acknowledge may
+  // overtake it, as on a network.
+  const bool may_be_late = has_copy_thread() && late_.size() < kMostWaiting &&
+                           packet.operation() == wire::Operation::kAcknowledge &&
+                           bytes.size() <= sizeof LateAcknowledge::bytes;
+  if (may_be_late && !run.try_enter(packet.destination_qp)) {
+    LateAcknowledge& late = late_.emplace_back(&port, arrival, bytes.size());
+    late.arrival.bytes = {};
+    std::copy(bytes.begin(), bytes.end(), late.bytes.begin());
+    return;
+  }
+  deliver(port, arrival, packet, time, run);
+}
+
+void PacketPath::take_late() {
+  std::erase_if(late_, [&](const LateAcknowledge& late) {
+    wire::Packet packet;
+    (void)wire::parse(std::span(late.bytes).first(late.length), &packet);  // as it did before
+    Run run(*this, false);
+    if (!run.try_enter(packet.destination_qp)) return false;
+    deliver(*late.port, late.arrival, packet, now(), run);
+    return true;
+  });
+}
+
+void PacketPath::deliver(OpenPort& port, const Arrival& arrival, const wire::Packet& packet,
+                         Nanoseconds time, Run& run) {
   PacketQueuePair* state = run.enter(packet.destination_qp);
   if (state == nullptr) {
     return refuse(port, run.has_queue_pair() ? Counter::kNotReceiving : Counter::kUnknownQueuePair,

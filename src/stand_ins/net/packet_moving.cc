@@ -1,22 +1,41 @@
 // The path's queue pairs whose copies of GPU memory go on, or who have posted: each round of the
-// progress thread looks at them.
+// copy thread looks at them.
+#include <sched.h>
+
+#include <algorithm>
+
 #include "net/packet_path.h"
 
 namespace gdr::net {
+namespace {
 
-// By the next settle_moving(). Under its send lock. Hot: mostly it is there already.
+// What arrives for a queue pair waits while it sends.
+constexpr std::uint32_t kBursts = 1;
+
+}  // namespace
+
+// By the next move(). Under its send lock. Hot: mostly it is there already.
 void PacketPath::look_after(rnic::QueuePair& queue_pair) {
   PacketQueuePair& state = state_of(queue_pair);
   if (state.is_looked_after()) return;
   state.set_looked_after(true);
-  const std::lock_guard guard(moving_lock_);
-  moving_.push_back(queue_pair.shared_from_this());
-  is_moving_.store(true);
+  {
+    const std::lock_guard guard(moving_lock_);
+    moving_.push_back(queue_pair.shared_from_this());
+    is_moving_.store(true);
+  }
+  wake_mover();
 }
 
-// Under the receive lock, and no queue pair's: copies go on, what has waited for them is told and
-// answered, and what can be sent is.
-void PacketPath::settle_moving() {
+void PacketPath::wake_mover() {
+  if (CopyThread* thread = copies_.load(std::memory_order_acquire)) {
+    thread->wake();
+  } else {
+    thread_->wake();
+  }
+}
+
+void PacketPath::move() {
   placer_.advance();
   std::vector<std::shared_ptr<rnic::QueuePair>> present;
   {
@@ -24,18 +43,33 @@ void PacketPath::settle_moving() {
     present.swap(moving_);
     is_moving_.store(false);
   }
+  std::vector<std::uint32_t> due;
   const Nanoseconds time = now();
-  for (const auto& queue_pair : present) {
-    const std::lock_guard guard(queue_pair->send_lock());
-    if (queue_pair->packet_state == nullptr) continue;
-    PacketQueuePair& state = state_of(*queue_pair);
-    state.set_looked_after(false);
-    if (state.connection() != nullptr && state.take_posted()) state.connection()->posted(time);
-    const bool moves = state.settle(time);
-    pump(*queue_pair, time);
-    state.release_responder();
-    if (moves) look_after(*queue_pair);
+  // What arrives is taken for some of them: they are looked at again.
+  std::erase_if(present, [&](const std::shared_ptr<rnic::QueuePair>& queue_pair) {
+    const std::unique_lock guard(queue_pair->send_lock(), std::try_to_lock);
+    if (guard) move(*queue_pair, time, due);
+    return guard.owns_lock();
+  });
+  if (!present.empty()) {
+    const std::lock_guard guard(moving_lock_);
+    moving_.insert(moving_.end(), present.begin(), present.end());
+    is_moving_.store(true);
   }
+  tell_events(due);
+}
+
+// Under its send lock.
+void PacketPath::move(rnic::QueuePair& queue_pair, Nanoseconds time,
+                      std::vector<std::uint32_t>& due) {
+  if (queue_pair.packet_state == nullptr) return;
+  PacketQueuePair& state = state_of(queue_pair);
+  state.set_looked_after(false);
+  if (state.connection() != nullptr && state.take_posted()) state.connection()->posted(time);
+  const bool moves = state.settle(time, due);
+  pump(queue_pair, time, kBursts);
+  state.release_responder();
+  if (moves) look_after(queue_pair);
 }
 
 }  // namespace gdr::net

@@ -173,6 +173,7 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
     }
     connected_.insert_or_assign(flow.number,
                                 Connected{queue_pair.weak_from_this(), device, address, flow});
+    if (gpu_is_registered()) start_copy_thread();
   }
   const std::size_t count = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i) {
@@ -184,7 +185,18 @@ int PacketPath::connect(rnic::QueuePair& queue_pair) {
 // What its packets will go through is made ready now, when no kernel waits for them yet.
 void PacketPath::serves_memory_of(memory::PeerMemoryClient& client) {
   const std::lock_guard guard(connected_mutex_);
-  if (!connected_.empty() || settings_.takes_everything) pinned_pool_.prepare(client);
+  if (connected_.empty() && !settings_.takes_everything) return;
+  pinned_pool_.prepare(client);
+  start_copy_thread();
+}
+
+// Under connected_mutex_. Without one the progress thread does its work.
+void PacketPath::start_copy_thread() {
+  if (copy_thread_ != nullptr) return;
+  auto thread = std::make_unique<CopyThread>(*this);
+  if (!thread->start()) return;
+  copy_thread_ = std::move(thread);
+  copies_.store(copy_thread_.get(), std::memory_order_release);
 }
 
 KnownFlow PacketPath::flow_of(const OpenPort& port, const rnic::QueuePair& queue_pair,
@@ -257,20 +269,19 @@ void PacketPath::send_later(rnic::QueuePair& queue_pair) {
   state.start_sending(port_of(queue_pair)->room);
   state.set_posted();
   look_after(queue_pair);
-  thread_->wake();
 }
 
 // Under the queue pair's send lock.
-void PacketPath::pump(rnic::QueuePair& queue_pair, Nanoseconds time) {
+void PacketPath::pump(rnic::QueuePair& queue_pair, Nanoseconds time, std::uint32_t most_bursts) {
   OpenPort* port = port_of(queue_pair);
   PacketQueuePair& state = state_of(queue_pair);
   if (port == nullptr || state.connection() == nullptr) return;
-  transmitter_.pump(state, *port->port, time);
+  const bool is_all = transmitter_.pump(state, *port->port, time, most_bursts);
   const Nanoseconds own = state.connection()->next_timeout();
   if (own != engine::kNever) keep_timers_of(queue_pair);
   const Nanoseconds next = std::min(own, port->port->next_timeout());
   if (next != engine::kNever) thread_->wake_at(next);
-  if (state.is_moving()) return look_after(queue_pair);
+  if (state.is_moving() || !is_all) return look_after(queue_pair);
   state.release_responder();
 }
 
@@ -345,6 +356,7 @@ void PacketPath::child_of_fork() {
   }
   groups_.close_all();
   if (thread_ != nullptr) thread_->close_in_child();
+  if (copy_thread_ != nullptr) copy_thread_->close_in_child();
   general_services_.after_fork();
   connected_mutex_.unlock();
   open_mutex_.unlock();

@@ -4,13 +4,15 @@
 //   post_send -> send() -> Transmitter -> Port
 //   poll_cq -> progress() ----+
 //   ProgressThread -> serve() +-> Port -> receive -> engine -> completions, answers
+//   CopyThread -> move() -> GPU copies -> Transmitter -> Port
 //
 // Locks, in the order they may be taken: receive_lock_ (what arrives), a queue pair's send lock,
 // its responder lock. post_send takes receive_lock_ if it is free, and waits only a moment for it.
 // A port's gate, connected_mutex_: innermost.
 //
 // Threads: whichever polls a completion queue makes progress itself; the progress thread does it
-// for programs that do not, and keeps the timers. Nobody spins for the program.
+// for programs that do not, and keeps the timers. With GPU memory the progress thread takes what
+// arrives and the copy thread copies and sends, so that each direction has a thread.
 #pragma once
 
 #include <atomic>
@@ -21,6 +23,7 @@
 
 #include "base/spin_lock.h"
 #include "net/account_ports.h"
+#include "net/copy_thread.h"
 #include "net/flood_gate.h"
 #include "net/general_services.h"
 #include "net/group_ports.h"
@@ -70,14 +73,21 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   // --- Progress thread.
   // Takes what has arrived: how many arrivals. Nothing: another thread is at it.
   std::optional<std::uint32_t> serve();
-  // Whether copies are under way whose end no packet tells: serve() is to be called again soon.
-  bool is_moving() const { return is_moving_.load(std::memory_order_relaxed); }
-  // Whether the program's threads neither send nor receive: see README.md.
-  bool leaves_all_to_thread() const { return gpu_is_registered(); }
+  // Whether the program's threads take nothing that arrives: see README.md.
+  bool leaves_arrivals_to_thread() const { return gpu_is_registered(); }
+  // Whether there is work for move() and no copy thread: serve() is to be called again soon.
+  bool thread_moves() const { return is_moving() && !has_copy_thread(); }
   // Lets timers run that are due. When the next one is: kNever if nothing is outstanding.
   Nanoseconds run_timers(Nanoseconds time);
   // Something can be read there: packets, strays, or what has to be taken off all the same.
   void found_readable(int descriptor);
+
+  // --- Copy thread: packet_moving.cc.
+  // Whether queue pairs have copies under way whose end no packet tells, or have posted.
+  bool is_moving() const { return is_moving_.load(std::memory_order_relaxed); }
+  // Copies go on, what has waited for them is told and answered, and what can be sent is, of each
+  // queue pair no more than a burst. Holds none of the path's locks.
+  void move();
 
  private:
   struct OpenPort {
@@ -119,9 +129,14 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
                            Nanoseconds time);
   void refuse(OpenPort& port, Counter cause, Nanoseconds time);
   static PacketQueuePair& state_of(rnic::QueuePair& queue_pair);
-  void pump(rnic::QueuePair& queue_pair, Nanoseconds time);
+  void pump(rnic::QueuePair& queue_pair, Nanoseconds time,
+            std::uint32_t most_bursts = Transmitter::kAll);
   void look_after(rnic::QueuePair& queue_pair);
-  void settle_moving();
+  bool has_copy_thread() const { return copies_.load(std::memory_order_acquire) != nullptr; }
+  void start_copy_thread();
+  void move(rnic::QueuePair& queue_pair, Nanoseconds time, std::vector<std::uint32_t>& due);
+  void wake_mover();
+  void answer(rnic::QueuePair& queue_pair, Nanoseconds time);
   void keep_timers_of(rnic::QueuePair& queue_pair);
   std::vector<std::shared_ptr<rnic::QueuePair>> take_timed();
   // When its next timer is due.
@@ -146,7 +161,10 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   bool is_forged(const ArrivedMad& arrived) override;
   void listeners_changed(std::uint32_t device) override;
   const std::shared_ptr<rnic::QueuePair>& queue_pair(std::uint32_t number);
-  void tell_events();
+  void deliver(OpenPort& port, const Arrival& arrival, const wire::Packet& packet, Nanoseconds time,
+               Run& run);
+  void take_late();
+  void tell_events(std::vector<std::uint32_t>& due);
   void answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting);
   // Before something leaves by that queue pair; null: by none that acknowledges.
   void answer_before(const rnic::QueuePair* sender);
@@ -194,10 +212,20 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   std::vector<std::shared_ptr<rnic::QueuePair>> deferred_;  // who does once the program polls
   static constexpr Nanoseconds kMostPutOff = kMillisecond;  // an acknowledge
   std::vector<std::uint32_t> due_;  // completion queues with an event, under receive_lock_
+  // Acknowledges whose queue pair was sending just then; under receive_lock_.
+  struct LateAcknowledge {
+    OpenPort* port;
+    Arrival arrival;  // without its bytes
+    std::size_t length;
+    std::array<std::byte, wire::kMostHeaderBytes + wire::kIcrcBytes> bytes;
+  };
+  std::vector<LateAcknowledge> late_;
   // deferred_ is not empty. Set before the thread's time is looked at, and looked at by the thread
   // after it has forgotten that time: one of the two sees the other.
   std::atomic<bool> puts_off_{false};
   std::unique_ptr<ProgressThread> thread_;
+  std::unique_ptr<CopyThread> copy_thread_;   // under connected_mutex_
+  std::atomic<CopyThread*> copies_{nullptr};  // the same, once it runs
 };
 
 }  // namespace gdr::net

@@ -44,17 +44,17 @@ bool PacketQueuePair::store_later(const rnic::Place& place, std::span<const std:
   return true;
 }
 
-bool PacketQueuePair::settle(Nanoseconds time) {
-  tell_placed(false);
+bool PacketQueuePair::settle(Nanoseconds time, std::vector<std::uint32_t>& due) {
+  tell_placed(&due);
   works_ahead_.advance();
   answers_ahead_.advance();
   packets_have_left();
   if (queue_pair_.send_ring().empty()) works_ahead_.clear();
-  end_long_hold(time);
+  end_long_hold(time, due);
   return is_moving();
 }
 
-void PacketQueuePair::tell_placed(bool at_once) {
+void PacketQueuePair::tell_placed(std::vector<std::uint32_t>* due) {
   const Placer::Ticket placed = placer_.placed();
   while (!deferred_receives_.empty() && deferred_receives_.front().piece <= placed) {
     DeferredReceive next = deferred_receives_.front();
@@ -64,7 +64,7 @@ void PacketQueuePair::tell_placed(bool at_once) {
       completion.status =
           completion.opcode == IBV_WC_RECV ? IBV_WC_LOC_PROT_ERR : IBV_WC_WR_FLUSH_ERR;
     }
-    receives_.push(next.completed, at_once);
+    receives_.push(next.completed, due);
     received_ = true;
   }
   while (!deferred_works_.empty() && deferred_works_.front().piece <= placed) {
@@ -80,7 +80,7 @@ void PacketQueuePair::tell_placed(bool at_once) {
 
 void PacketQueuePair::finish_moving() {
   placer_.drain(last_piece_);
-  tell_placed(true);
+  tell_placed(nullptr);
   works_ahead_.finish();
   answers_ahead_.finish();
   works_ahead_.clear();
@@ -88,10 +88,10 @@ void PacketQueuePair::finish_moving() {
 }
 
 // Between two packets, when nothing that was looked up is in use.
-void PacketQueuePair::end_long_hold(Nanoseconds time) {
+void PacketQueuePair::end_long_hold(Nanoseconds time, std::vector<std::uint32_t>& due) {
   if (!holds_responder_ || time < held_since_ + kLongestHold) return;
   placer_.drain(last_piece_);
-  tell_placed(false);
+  tell_placed(&due);
   works_ahead_.finish();
   answers_ahead_.finish();
   release_responder();

@@ -60,7 +60,8 @@ PacketQueuePair::PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_
     : adapter_(adapter),
       queue_pair_(queue_pair),
       counters_(counters),
-      receives_(adapter, queue_pair, due),
+      receives_(adapter, queue_pair),
+      due_(due),
       peer_address_(peer),
       placer_(placer),
       works_ahead_(pool),
@@ -137,7 +138,7 @@ void PacketQueuePair::receive(const wire::Packet& packet, const wire::Address& s
                               const wire::Address& target, Nanoseconds time, bool congested) {
   source_ = source;
   target_ = target;
-  if (is_moving()) end_long_hold(time);
+  if (is_moving()) end_long_hold(time, due_);
   if (packet.info->is(wire::kRequest) && !hold_responder()) {
     return counters_.add(Counter::kNotReceiving);  // as if it had been lost
   }
@@ -256,7 +257,7 @@ void PacketQueuePair::complete_receive(const engine::Received& received) {
   }
   const ReceiveSide::Completed completed = receives_.take_off(completion, received.solicited);
   if (is_placing()) return deferred_receives_.push_back({last_piece_, completed});
-  receives_.push(completed);
+  receives_.push(completed, &due_);
   received_ = true;
 }
 

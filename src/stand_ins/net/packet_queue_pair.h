@@ -40,7 +40,7 @@ class PayloadRoom {
 
 class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
  public:
-  // `due`: see ReceiveSide.
+  // `due`: gets the completion queues that receive()'s caller is to tell an event of.
   // `peer`: the address that packets to the other end have.
   PacketQueuePair(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, const wire::Address& peer,
                   Counters& counters, PinnedPool& pool, Placer& placer,
@@ -83,8 +83,9 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   // --- GPU memory (packet_placing.cc, packet_reading.cc).
   // Whether bytes are on their way into its memory or out of it, or something waits for them.
   bool is_moving() const { return is_placing() || is_copying() || waits_for_bytes_; }
-  // What waited for bytes that are in place now. True: more waits.
-  bool settle(Nanoseconds time);
+  // What waited for bytes that are in place now. `due` gets the completion queues that the caller
+  // is to tell an event of. True: more waits.
+  bool settle(Nanoseconds time, std::vector<std::uint32_t>& due);
   // Returns when no byte moves and all ends are told.
   void finish_moving();
   // The transport is about to be asked for packets.
@@ -153,8 +154,8 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   bool store_later(const rnic::Place& place, std::span<const std::byte> bytes, bool joins);
   bool is_placing() const;
   bool is_copying() const { return works_ahead_.is_copying() || answers_ahead_.is_copying(); }
-  void tell_placed(bool at_once);
-  void end_long_hold(Nanoseconds time);
+  void tell_placed(std::vector<std::uint32_t>* due);
+  void end_long_hold(Nanoseconds time, std::vector<std::uint32_t>& due);
   // The request that the transport means, where completed ones may still stand before it.
   const rnic::SendRequest& request_of(const engine::Transmit& transmit) {
     return queue_pair_.send_ring().peek(ring_index(transmit.work));
@@ -170,6 +171,13 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   void read_works_ahead(std::uint64_t current);
   bool read_segment_ahead(const rnic::SendRequest& request);
   void read_answer_ahead(const engine::Transmit& transmit);
+  // Where the bytes of one packet lie, between has_bytes() and gather().
+  struct FoundBytes {
+    ReadAhead::Position position;
+    std::uint32_t bytes;
+    std::uint32_t count;  // 0: nothing is known
+    std::array<iovec, rnic::kMaxSegments + 1> pieces;
+  };
   std::size_t read_piece(ReadAhead& ahead, const rnic::Place& place, std::size_t bytes);
 
   bool hold_responder();
@@ -180,6 +188,7 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   rnic::QueuePair& queue_pair_;
   Counters& counters_;
   ReceiveSide receives_;
+  std::vector<std::uint32_t>& due_;  // of what arrives
   std::uint32_t own_address_ = rnic::kOwnAddress;
   wire::Address peer_address_{};
   std::uint8_t traffic_class_ = 0;
@@ -205,6 +214,7 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   bool requests_failed_ = false;  // a response was lost: what the transport says is over
   bool begins_write_ = false;     // with the next bytes of an RDMA write
   ReadAhead works_ahead_, answers_ahead_;
+  FoundBytes found_{};
   std::uint64_t ended_works_ = 0;      // taken off the send ring
   bool waits_for_bytes_ = false;       // the next packet does
   bool answer_ends_ = false;           // with a packet that is about to leave

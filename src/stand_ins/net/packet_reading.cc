@@ -54,8 +54,14 @@ std::optional<std::uint32_t> PacketQueuePair::gather(const engine::Transmit& tra
       return 1;
     }
   }
-  std::uint32_t count = 0;
   ReadAhead::Position position = position_of(transmit);
+  std::uint32_t count = 0;
+  if (found_.count > 0 && found_.position == position && found_.bytes == transmit.payload_bytes) {
+    count = std::exchange(found_.count, 0);
+    std::copy_n(found_.pieces.begin(), count, pieces.begin());
+    if (transmit.source == engine::Source::kRegion && transmit.rest == 0) answer_ends_ = true;
+    return count;
+  }
   const auto add = [&](const rnic::Place& place, std::size_t length) {
     if (rnic::is_plain(place)) {
       pieces[count++] = {reinterpret_cast<void*>(place.address), length};
@@ -94,6 +100,7 @@ void PacketQueuePair::packets_have_left() {
 
 bool PacketQueuePair::has_bytes(const engine::Transmit& transmit) {
   waits_for_bytes_ = false;
+  found_.count = 0;
   if (datagram_ || !adapter_.regions().has_served()) return true;
   if (transmit.source == engine::Source::kWork &&
       (request_of(transmit).flags & IBV_SEND_INLINE) != 0) {
@@ -111,22 +118,33 @@ bool PacketQueuePair::has_bytes(const engine::Transmit& transmit) {
   return !waits_for_bytes_;
 }
 
-// kHere also where all of it is ordinary memory, and where its keys do not hold: gather() tells.
+// kHere also where all of it is ordinary memory, and where its keys do not hold: gather() tells,
+// and takes what is found here, so that keys are looked up once.
 ReadAhead::Found PacketQueuePair::find_bytes(const engine::Transmit& transmit) {
   Found worst = Found::kHere;
   ReadAhead::Position position = position_of(transmit);
+  found_.position = position;
+  found_.bytes = transmit.payload_bytes;
+  found_.count = 0;
   const auto look = [&](const rnic::Place& place, std::size_t length) {
-    for (std::size_t done = 0; rnic::is_served(place) && done < length;) {
+    if (rnic::is_plain(place) && found_.count < found_.pieces.size()) {
+      found_.pieces[found_.count++] = {reinterpret_cast<void*>(place.address), length};
+      position.offset += length;
+      return true;
+    }
+    for (std::size_t done = 0; done < length;) {
       const std::byte* at = nullptr;
       std::size_t bytes = length - done;
-      worst = ahead_of(transmit).find({position.message, position.offset + done}, &at, &bytes);
+      if (!rnic::is_served(place) || found_.count == found_.pieces.size()) return false;
+      worst = ahead_of(transmit).find(position, &at, &bytes);
       if (worst != Found::kHere) return false;
+      found_.pieces[found_.count++] = {const_cast<std::byte*>(at), bytes};
+      position.offset += bytes;
       done += bytes;
     }
-    position.offset += length;
     return true;
   };
-  (void)visit_payload(transmit, look);
+  if (!visit_payload(transmit, look)) found_.count = 0;
   return worst;
 }
 

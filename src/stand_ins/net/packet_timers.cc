@@ -42,14 +42,12 @@ Nanoseconds PacketPath::run_timers(rnic::QueuePair& queue_pair, Nanoseconds time
   PacketQueuePair& state = state_of(queue_pair);
   engine::Connection& connection = *state.connection();
   state.set_timed(false);
-  const bool posted = state.take_posted();
-  if (posted) connection.posted(time);
   const bool due = connection.next_timeout() <= time;
   if (due) connection.handle_timeout(time);
   if (OpenPort* port = port_of(queue_pair); due && port != nullptr) {
     (void)ask_for_peer(*port, state, time);
   }
-  if (due || posted) pump(queue_pair, time);
+  if (due) answer(queue_pair, time);
   state.release_responder();
   const Nanoseconds next = connection.next_timeout();
   if (next != engine::kNever) keep_timers_of(queue_pair);

@@ -19,7 +19,7 @@ rnic::Side host_side(const std::byte* bytes) {
 
 std::optional<Placer::Ticket> Placer::put(const rnic::Place& to, std::span<const std::byte> bytes,
                                           bool joins, Loss& loss) {
-  const std::lock_guard guard(mutex_);
+  const std::lock_guard guard(lock_);
   if (joins && extend(to, bytes, loss)) return put_.load(std::memory_order_relaxed);
   if (rnic::is_served(to)) client_ = &to.memory->client();
   Block* block = block_for(bytes.size());
@@ -59,8 +59,15 @@ Placer::Block* Placer::block_for(std::size_t bytes) {
 }
 
 void Placer::advance() {
-  const std::unique_lock guard(mutex_, std::try_to_lock);
-  if (guard) go_on();
+  const std::unique_lock guard(driving_, std::try_to_lock);
+  if (!guard) return;
+  while (true) {
+    while (start_next()) {
+    }
+    Piece* first = first_started();
+    if (first == nullptr || !has_ended(*first)) return;
+    retire_front();
+  }
 }
 
 void Placer::drain(Ticket ticket) {
@@ -70,38 +77,55 @@ void Placer::drain(Ticket ticket) {
   }
 }
 
-// Under mutex_.
-void Placer::go_on() {
-  while (true) {
-    while (started_ < pieces_.size() && start(pieces_[started_])) ++started_;
-    if (started_ == 0 || !has_ended(pieces_.front())) return;
-    retire_front();
-  }
+// False: there is none, or it is not its turn.
+bool Placer::start_next() {
+  Piece* piece = next_to_start();
+  if (piece == nullptr) return false;
+  const Went went = start(*piece);
+  piece->is_done = went == Went::kDone;
+  if (went != Went::kWaits) return true;
+  const std::lock_guard guard(lock_);
+  --started_;
+  return false;
 }
 
-// False: it is not its turn.
-bool Placer::start(Piece& piece) {
+// From then on nothing joins it. Null: there is none, or it is not its turn.
+Placer::Piece* Placer::next_to_start() {
+  const std::lock_guard guard(lock_);
+  if (started_ == pieces_.size()) return nullptr;
   const bool may_grow = started_ + 1 == pieces_.size();
-  if (started_ >= (may_grow ? kUnderWay : kMostUnderWay)) return false;
-  if (piece.loss->load(std::memory_order_relaxed) != kNone) return piece.is_done = true;
+  if (started_ >= (may_grow ? kUnderWay : kMostUnderWay)) return nullptr;
+  Piece& piece = pieces_[started_];
+  const bool is_served = rnic::is_served(piece.to);
+  if (started_ > 0 && (!is_served || &piece.to.memory->client() != sequence_client_)) {
+    return nullptr;
+  }
+  ++started_;
+  return &piece;
+}
+
+Placer::Went Placer::start(Piece& piece) {
+  if (piece.loss->load(std::memory_order_relaxed) != kNone) return Went::kDone;
   if (!rnic::is_served(piece.to)) {
-    if (started_ > 0) return false;
     if (!rnic::write_registered(piece.to, {piece.bytes, piece.length})) lose(piece);
-    return piece.is_done = true;
+    return Went::kDone;
   }
   memory::PinnedMemory& memory = *piece.to.memory;
-  if (started_ > 0 && &memory.client() != sequence_client_) return false;
   if (std::exchange(sequence_client_, &memory.client()) != &memory.client()) sequence_ = {};
   const auto copy = memory.client().start_copy(memory.side_at(piece.to.address),
                                                host_side(piece.bytes), piece.length, {&sequence_});
-  if (!copy && copy.error().code == EAGAIN) return false;
+  if (!copy && copy.error().code == EAGAIN) return Went::kWaits;
   if (copy) {
     piece.copy = *copy;
-  } else {
-    lose(piece);
-    piece.is_done = true;
+    return Went::kStarted;
   }
-  return true;
+  lose(piece);
+  return Went::kDone;
+}
+
+Placer::Piece* Placer::first_started() {
+  const std::lock_guard guard(lock_);
+  return started_ == 0 ? nullptr : &pieces_.front();
 }
 
 bool Placer::has_ended(Piece& piece) {
@@ -117,6 +141,7 @@ void Placer::lose(const Piece& piece) {
 }
 
 void Placer::retire_front() {
+  const std::lock_guard guard(lock_);
   const Piece& piece = pieces_.front();
   const Ticket ticket = piece.ticket;
   Block& block = *piece.block;

@@ -9,8 +9,8 @@
 // ended, or behind it on the same stream of a GPU. Host memory takes part where it has to keep its
 // place behind a GPU's. While a piece waits for its turn, bytes that follow it join it.
 //
-// The caller keeps the memory registered until a piece is placed. Any thread; one lock, under which
-// nothing but the driver is called.
+// The caller keeps the memory registered until a piece is placed. Any thread: one at a time calls
+// the driver, in advance(), and meanwhile others put.
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,7 @@
 #include <optional>
 #include <span>
 
+#include "base/spin_lock.h"
 #include "net/pinned_pool.h"
 #include "rnic/region_table.h"
 
@@ -39,7 +40,7 @@ class Placer {
   // room for it now.
   std::optional<Ticket> put(const rnic::Place& to, std::span<const std::byte> bytes, bool joins,
                             Loss& loss);
-  // Goes on as far as it can without waiting.
+  // Goes on as far as it can without waiting; not at all while another thread does.
   void advance();
   // Waits until that piece is placed.
   void drain(Ticket ticket);
@@ -70,19 +71,24 @@ class Placer {
 
   Block* block_for(std::size_t bytes);
   bool extend(const rnic::Place& to, std::span<const std::byte> bytes, const Loss& loss);
-  void go_on();
-  bool start(Piece& piece);
+  bool start_next();
+  Piece* next_to_start();
+  enum class Went { kStarted, kDone, kWaits };
+  Went start(Piece& piece);
+  Piece* first_started();
   static bool has_ended(Piece& piece);
   static void lose(const Piece& piece);
   void retire_front();
 
   PinnedPool& pool_;
-  std::mutex mutex_;
-  std::deque<Block> blocks_;                     // in order; the last is being filled, and stays
-  std::deque<Piece> pieces_;                     // in order
-  std::size_t started_ = 0;                      // of them
-  memory::PeerMemoryClient::Sequence sequence_;  // of what GPUs copy
-  memory::PeerMemoryClient* sequence_client_ = nullptr;
+  std::mutex driving_;                           // held by whoever calls the driver; before lock_
+  memory::PeerMemoryClient::Sequence sequence_;  // of what GPUs copy; under driving_
+  memory::PeerMemoryClient* sequence_client_ = nullptr;  // the same
+  SpinLock lock_;             // all below; no call under it but to copy one packet's bytes
+  std::deque<Block> blocks_;  // in order; the last is being filled, and stays
+  // In order. One that has started changes under driving_ only, and stays where it is.
+  std::deque<Piece> pieces_;
+  std::size_t started_ = 0;                     // of them
   memory::PeerMemoryClient* client_ = nullptr;  // whose copies the blocks are locked for
   std::atomic<Ticket> put_{0}, placed_{0};
 };

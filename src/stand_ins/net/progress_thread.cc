@@ -2,10 +2,8 @@
 
 #include <poll.h>
 #include <sched.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -48,9 +46,8 @@ void nap(Nanoseconds time) {
 }  // namespace
 
 Result<void> ProgressThread::start() {
-  doorbell_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!doorbell_) return from_errno("eventfd");
-  watch(doorbell_.get());
+  if (Result<void> opened = doorbell_.open(); !opened) return opened.error();
+  watch(doorbell_.descriptor());
   wake_at_.store(kNever);
   return start_quiet_thread("gdr-net", [this] { run(); });
 }
@@ -67,18 +64,6 @@ Nanoseconds ProgressThread::move_forward(Nanoseconds time) {
   while (time < before && !wake_at_.compare_exchange_weak(before, time)) {
   }
   return before;
-}
-
-void ProgressThread::wake() {
-  rung_.store(true);
-  if (is_awake_.load()) return;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t wrote = write(doorbell_.get(), &one, sizeof one);
-}
-
-void ProgressThread::empty_doorbell() {
-  std::uint64_t rings = 0;
-  [[maybe_unused]] const ssize_t got = read(doorbell_.get(), &rings, sizeof rings);
 }
 
 std::uint64_t ProgressThread::polls_since_last() {
@@ -110,12 +95,11 @@ bool ProgressThread::stand_back(Nanoseconds time) {
   return stands_back_.load();
 }
 
-// Whether it looks again at once: copies are under way, or it has to do everything and something
-// has just happened.
+// Whether it looks again at once: it has been rung for, something has just happened that the
+// program leaves to it, or copies go on that nobody else looks at.
 bool ProgressThread::stays_awake(Nanoseconds time) {
-  const bool awake = path_.is_moving() || time < awake_until_;
-  if (awake != is_awake_.load(std::memory_order_relaxed)) is_awake_.store(awake);
-  return awake;
+  const bool awake = path_.thread_moves() || time < awake_until_;
+  return doorbell_.set_awake(awake) || awake;
 }
 
 // How many descriptors are ready. By poll and not by epoll, which would be told of each packet by
@@ -134,17 +118,16 @@ int ProgressThread::look_at_ports(bool awake) {
 }
 
 void ProgressThread::watch_ports() {
-  bool awake = stays_awake(now());
-  if (!awake && rung_.load()) awake = true;
+  const bool awake = stays_awake(now());
   const int count = look_at_ports(awake);
   const bool at_doorbell = count > 0 && watched_[0].revents != 0;
-  if (at_doorbell) empty_doorbell();
-  const bool rung = rung_.exchange(false) || at_doorbell;
+  if (at_doorbell) doorbell_.empty();
+  const bool rung = doorbell_.take_ring() || at_doorbell;
   const Nanoseconds time = now();
   if (!rung && !awake && stand_back(time)) return;
   if (count > (at_doorbell ? 1 : 0)) tell_of_readable();
   const bool found = serve();
-  if ((found || rung) && path_.leaves_all_to_thread()) awake_until_ = time + kStayAwake;
+  if ((found || rung) && path_.leaves_arrivals_to_thread()) awake_until_ = time + kStayAwake;
   if (awake && !found) sched_yield();
   fruitless_ = found || rung || count <= 0 ? 0 : fruitless_ + 1;
   // Whatever keeps a descriptor ready without giving anything, the core is not its. A program that
@@ -189,10 +172,10 @@ bool ProgressThread::serve() {
 
 void ProgressThread::look_at_program() {
   const timespec again = as_timespec(kLookAgain);
-  if (ppoll(watched_.data(), 1, &again, nullptr) > 0) empty_doorbell();
+  if (ppoll(watched_.data(), 1, &again, nullptr) > 0) doorbell_.empty();
   const Nanoseconds time = now();
   const Nanoseconds passed = time - looked_at_;
-  if (path_.is_moving()) {  // somebody has left work to it
+  if (path_.thread_moves()) {  // somebody has left work to it
     stands_back_.store(false);
     serve();
     return;
@@ -230,7 +213,5 @@ void ProgressThread::run() {
     move_forward(path_.run_timers(time));
   }
 }
-
-void ProgressThread::close_in_child() { doorbell_.reset(); }
 
 }  // namespace gdr::net

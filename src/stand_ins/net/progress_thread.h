@@ -7,9 +7,10 @@
 // millisecond, whether the program still polls. It watches again when that stops, and at once when
 // the program asks for a completion event, which a program does before it sleeps.
 //
-// If it has to do everything, because GPU memory is registered, it stays awake for a moment after
-// the last packet or post: to be woken takes longer than most answers, and with each message there
-// would be several such waits.
+// If GPU memory is registered, the program's threads take nothing that arrives, since the GPU's
+// driver may have to be called for it. The thread then stays awake for a moment after the last
+// packet: to be woken takes longer than most answers, and with each message there would be several
+// such waits. Copies and what is sent are another thread's: see copy_thread.h.
 //
 // A datagram queue pair opens the ports, and perhaps nobody beyond the host ever sends to it. So
 // that its program does not make a system call for each empty queue, the thread watches alone while
@@ -25,7 +26,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "base/unique_fd.h"
+#include "net/doorbell.h"
 #include "net/group_ports.h"
 #include "rnic/adapter.h"
 
@@ -65,9 +66,9 @@ class ProgressThread {
     awaits_event_.store(true);
     if (stands_back_.load()) wake();
   }
-  // Has it look at the ports now, as for packets.
-  void wake();
-  void close_in_child();
+  // Has it look at the ports now, as for packets. Hot.
+  void wake() { doorbell_.ring(); }
+  void close_in_child() { doorbell_.close(); }
 
  private:
   void run();
@@ -77,7 +78,6 @@ class ProgressThread {
   bool serve();  // whether anything had arrived, or another thread is at it
   void tell_of_readable();
   void look_at_program();
-  void empty_doorbell();
   bool stand_back(Nanoseconds time);
   Nanoseconds move_forward(Nanoseconds time);  // what it was before
   std::uint64_t polls_since_last();
@@ -89,7 +89,7 @@ class ProgressThread {
   static constexpr std::uint32_t kAlways = UINT32_MAX;
 
   PacketPath& path_;
-  UniqueFd doorbell_;
+  Doorbell doorbell_;
   // [0]: the doorbell.
   std::array<pollfd, 1 + 2 * rnic::kDevices * rnic::kAddresses + kMostGroups> watched_{};
   std::atomic<std::size_t> watched_count_{0};
@@ -98,10 +98,6 @@ class ProgressThread {
   std::atomic<bool> awaits_event_{false};
   std::atomic<bool> stands_back_{false};
   std::atomic<std::uint32_t> expected_{0};  // looks that are left; kAlways stays
-  // It stays awake, and needs no doorbell: who rings says so in rung_ first, and the thread looks
-  // at that after it has said that it does not stay awake any more. One of the two sees the other.
-  std::atomic<bool> is_awake_{false};
-  std::atomic<bool> rung_{false};
   // Only the thread uses these.
   Nanoseconds awake_until_ = 0;
   std::uint32_t rounds_awake_ = 0;

@@ -80,11 +80,11 @@ ReceiveSide::Completed ReceiveSide::take_off(rnic::SharedCompletion completion, 
   return {completion, shared_.receive_completion_queue, solicited};
 }
 
-void ReceiveSide::push(const Completed& completed, bool at_once) {
+void ReceiveSide::push(const Completed& completed, std::vector<std::uint32_t>* due) {
   const rnic::Push push =
       rnic::push_completion(adapter_.segment(), completed.queue, completed.completion, {},
                             completed.solicited, adapter_.token(), adapter_.liveness());
-  if (push == rnic::Push::kEventDue && !at_once) return due_.push_back(completed.queue);
+  if (push == rnic::Push::kEventDue && due != nullptr) return due->push_back(completed.queue);
   adapter_.tell_of_push(push, completed.queue);
 }
 

@@ -18,9 +18,8 @@ namespace gdr::net {
 
 class ReceiveSide {
  public:
-  // `due` gets the completion queues that the caller is to tell an event of.
-  ReceiveSide(rnic::Adapter& adapter, rnic::QueuePair& queue_pair, std::vector<std::uint32_t>& due)
-      : adapter_(adapter), queue_pair_(queue_pair), shared_(queue_pair.shared()), due_(due) {}
+  ReceiveSide(rnic::Adapter& adapter, rnic::QueuePair& queue_pair)
+      : adapter_(adapter), queue_pair_(queue_pair), shared_(queue_pair.shared()) {}
 
   engine::Placed begin(std::uint32_t xrc_srq);
   // Calls `store(place, bytes)` for each part of the bytes; false: it could not be stored.
@@ -33,8 +32,8 @@ class ReceiveSide {
     bool solicited;
   };
   Completed take_off(rnic::SharedCompletion completion, bool solicited);
-  // `at_once`: whom an event is due is told here, not by the caller.
-  void push(const Completed& completed, bool at_once = false);
+  // `due` gets the completion queue if the caller is to tell an event of it; null: it is told here.
+  void push(const Completed& completed, std::vector<std::uint32_t>* due);
   // Receives that wait; nothing for shared ones.
   std::optional<std::uint32_t> waiting();
   bool has_srq(std::uint32_t number) { return xrc_srq(number) != nullptr; }
@@ -61,7 +60,6 @@ class ReceiveSide {
   rnic::Adapter& adapter_;
   rnic::QueuePair& queue_pair_;
   rnic::SharedQueuePair& shared_;
-  std::vector<std::uint32_t>& due_;
   Taken taken_;
 };
 

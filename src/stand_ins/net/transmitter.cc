@@ -176,11 +176,13 @@ class Batch {
 
 }  // namespace
 
-void Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time) {
+bool Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time,
+                       std::uint32_t most_bursts) {
   engine::Connection& connection = *queue_pair.connection();
   engine::Transmit transmit;
   queue_pair.begin_polling();
-  while (connection.poll_transmit(time, &transmit)) {
+  for (std::uint32_t bursts = 0; bursts < most_bursts; ++bursts) {
+    if (!connection.poll_transmit(time, &transmit)) return true;
     Batch batch(port, queue_pair.queue_pair().port(), queue_pair.peer_address(),
                 queue_pair.source_port(), queue_pair.traffic_class(), counters_);
     do {
@@ -191,6 +193,7 @@ void Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time
     queue_pair.packets_have_left();
     connection.sent();
   }
+  return false;
 }
 
 void Transmitter::answer(PacketQueuePair& queue_pair, Port& port, Nanoseconds time) {

@@ -11,8 +11,10 @@ class Transmitter {
  public:
   explicit Transmitter(Counters& counters) : counters_(counters) {}
 
-  // All that a connected queue pair may send now. Under its send lock.
-  void pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time);
+  static constexpr std::uint32_t kAll = ~0u;
+  // What a connected queue pair may send now, of it no more than so many times what one burst
+  // holds. Under its send lock. Whether that is all.
+  bool pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time, std::uint32_t most_bursts);
   // What the other side waits for, and no request: of a connection that is about to end.
   void answer(PacketQueuePair& queue_pair, Port& port, Nanoseconds time);
   // The front request of a UD queue pair. EFAULT: its memory is gone.

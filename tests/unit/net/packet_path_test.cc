@@ -45,22 +45,7 @@ class PacketPathTest : public testing::Test {
   // A write of 8 bytes to the host's memory at that offset.
   Bytes write_packet(const wire::Flow& flow, std::uint32_t number, std::uint32_t psn,
                      std::uint64_t offset, std::byte value) {
-    wire::Packet packet{};
-    packet.opcode =
-        wire::make_opcode(wire::Transport::kReliableConnection, wire::Operation::kWriteOnly);
-    packet.info = wire::find_opcode(packet.opcode);
-    packet.partition_key = wire::kDefaultPartitionKey;
-    packet.destination_qp = number;
-    packet.psn = psn;
-    packet.ack_request = true;
-    packet.reth = {host().address() + offset, host().key(), 8};
-    Bytes bytes(wire::kMostHeaderBytes);
-    bytes.resize(wire::write_headers(packet, bytes.data()));
-    bytes.insert(bytes.end(), 8, value);
-    const std::uint32_t icrc = wire::icrc_of(flow, 0, bytes);
-    const auto* tail = reinterpret_cast<const std::byte*>(&icrc);
-    bytes.insert(bytes.end(), tail, tail + sizeof icrc);
-    return bytes;
+    return make_write(flow, number, psn, host().address() + offset, host().key(), value);
   }
 
   static void send(int socket, const wire::Address& to, std::uint16_t port, const Bytes& bytes) {

@@ -50,6 +50,27 @@ inline Bytes make_packet(const wire::Flow& flow, std::uint16_t identification, s
   return bytes;
 }
 
+// An RC write of 8 bytes, as the only packet of its message and of its burst.
+inline Bytes make_write(const wire::Flow& flow, std::uint32_t number, std::uint32_t psn,
+                        std::uint64_t address, std::uint32_t key, std::byte value) {
+  wire::Packet packet{};
+  packet.opcode =
+      wire::make_opcode(wire::Transport::kReliableConnection, wire::Operation::kWriteOnly);
+  packet.info = wire::find_opcode(packet.opcode);
+  packet.partition_key = wire::kDefaultPartitionKey;
+  packet.destination_qp = number;
+  packet.psn = psn;
+  packet.ack_request = true;
+  packet.reth = {address, key, 8};
+  Bytes bytes(wire::kMostHeaderBytes);
+  bytes.resize(wire::write_headers(packet, bytes.data()));
+  bytes.insert(bytes.end(), 8, value);
+  const std::uint32_t icrc = wire::icrc_of(flow, 0, bytes);
+  const auto* tail = reinterpret_cast<const std::byte*>(&icrc);
+  bytes.insert(bytes.end(), tail, tail + sizeof icrc);
+  return bytes;
+}
+
 inline std::uint32_t psn_of(const Bytes& bytes) {
   wire::Packet packet;
   EXPECT_EQ(wire::parse(bytes, &packet), wire::ParseError::kNone);

@@ -1,0 +1,147 @@
+// GPU memory by packets, as the path's threads share the work: net/copy_thread.h.
+#include "net/copy_thread.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "base/quiet_thread.h"
+#include "far_memory_client.h"
+#include "memory/pinned_memory.h"
+#include "packet_host.h"
+#include "packets.h"
+
+namespace gdr::net {
+namespace {
+
+using test::PacketHost;
+
+constexpr std::uint32_t kPeerNumber = 0x300'001;
+constexpr Nanoseconds kPatience = 10 * kSecond;
+
+// A driver whose calls do not return while the test says so.
+class SlowDriver final : public test::FarMemoryClient {
+ public:
+  using FarMemoryClient::start_copy;
+  Result<Ticket> start_copy(Side to, Side from, std::uint64_t length, Turn) override {
+    if (!is_quiet_thread()) on_program_threads = true;
+    ++calls;
+    while (is_slow) usleep(100);
+    std::memcpy(reinterpret_cast<void*>(to.address), reinterpret_cast<const void*>(from.address),
+                length);
+    return Ticket{1};
+  }
+  Result<bool> finished(Ticket) override {
+    if (!is_quiet_thread()) on_program_threads = true;
+    return true;
+  }
+
+  std::atomic<bool> is_slow{false}, on_program_threads{false};
+  std::atomic<int> calls{0};
+};
+
+template <typename Claim>
+bool soon(Claim claim) {
+  const Nanoseconds end = now() + kPatience;
+  while (!claim()) {
+    if (now() >= end) return false;
+    usleep(200);
+  }
+  return true;
+}
+
+// One for all tests: its threads never end.
+class CopyThreadTest : public testing::Test {
+ protected:
+  struct Machine {
+    Machine() : host(("soft0/ip=" + to_string(address_of_this_test(2))).c_str()) {
+      // Packets for GPU memory need a path that has something beyond the host.
+      first = host.queue_pair(IBV_QPT_RC);
+      host.connect(*first, address_of_this_test(1), kPeerNumber);
+      auto pinned = *memory::PinnedMemory::pin_with(driver, gpu_address(), sizeof gpu, true);
+      rnic::RegionAttributes attributes{};
+      attributes.iova = gpu_address();
+      attributes.length = sizeof gpu;
+      attributes.protection_domain = host.domain();
+      attributes.access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+      host.path().serves_memory_of(driver);
+      gpu_key = *host.adapter().regions().add(rnic::Backing(std::move(pinned)), attributes);
+    }
+    std::uint64_t gpu_address() const { return reinterpret_cast<std::uint64_t>(&gpu); }
+
+    PacketHost host;
+    SlowDriver driver;
+    std::shared_ptr<rnic::QueuePair> first;
+    std::atomic<std::uint64_t> gpu[8]{};
+    std::uint32_t gpu_key = 0;
+  };
+
+  CopyThreadTest() {
+    peer_.reset(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const SocketAddress own = socket_address(there_, wire::kRocePort);
+    EXPECT_EQ(bind(peer_.get(), own.get(), own.length), 0);
+  }
+  static Machine& machine() {
+    static Machine& machine = *new Machine;
+    return machine;
+  }
+  std::shared_ptr<rnic::QueuePair> connected() {
+    auto queue_pair = machine().host.queue_pair(IBV_QPT_RC);
+    machine().host.connect(*queue_pair, there_, kPeerNumber);
+    return queue_pair;
+  }
+  void send(const Bytes& bytes) const {
+    SocketAddress to = socket_address(here_, wire::kRocePort);
+    ASSERT_EQ(sendto(peer_.get(), bytes.data(), bytes.size(), 0, to.get(), to.length),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  static std::uint64_t eight(std::uint8_t value) { return value * 0x0101'0101'0101'0101u; }
+
+  const wire::Address here_ = address_of_this_test(2), there_ = address_of_this_test(1);
+  const wire::Flow flow_ = flow_between(there_, here_);
+  UniqueFd peer_;
+};
+
+TEST_F(CopyThreadTest, ArrivalsDoNotWaitForTheDriver) {
+  Machine& on = machine();
+  auto to_gpu = connected(), to_host = connected();
+  on.driver.is_slow = true;
+  const int before = on.driver.calls;
+  send(make_write(flow_, to_gpu->number(), 0, on.gpu_address(), on.gpu_key, std::byte{5}));
+  EXPECT_TRUE(soon([&] { return on.driver.calls > before; }));
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    send(make_write(flow_, to_host->number(), i, on.host.address() + i, on.host.key(),
+                    std::byte{6}));
+  }
+  EXPECT_TRUE(soon([&] { return on.host.byte_at(16) == std::byte{6}; }));
+  EXPECT_EQ(on.gpu[0], 0u);
+  on.driver.is_slow = false;
+  EXPECT_TRUE(soon([&] { return on.gpu[0] == eight(5); }));
+  for (const auto& each : {to_gpu, to_host}) on.host.adapter().destroy_queue_pair(*each);
+}
+
+TEST_F(CopyThreadTest, TheProgramsThreadsDoNotCallTheDriver) {
+  Machine& on = machine();
+  auto queue_pair = connected();
+  on.driver.on_program_threads = false;
+  const int before = on.driver.calls;
+  ibv_sge segment{on.gpu_address() + 8, 8, on.gpu_key};
+  ibv_send_wr request{}, *bad = nullptr;
+  request.opcode = IBV_WR_RDMA_WRITE;
+  request.sg_list = &segment;
+  request.num_sge = 1;
+  ASSERT_EQ(queue_pair->post_send(&request, const_cast<const ibv_send_wr**>(&bad)), 0);
+  send(make_write(flow_, queue_pair->number(), 0, on.gpu_address() + 16, on.gpu_key, std::byte{7}));
+  const bool placed = soon([&] {
+    on.host.path().progress();
+    return on.gpu[2] == eight(7) && on.driver.calls >= before + 2;
+  });
+  EXPECT_TRUE(placed);
+  EXPECT_FALSE(on.driver.on_program_threads);
+  on.host.adapter().destroy_queue_pair(*queue_pair);
+}
+
+}  // namespace
+}  // namespace gdr::net
