@@ -310,10 +310,10 @@ void PacketPath::take_packet(OpenPort& port, const Arrival& arrival,
                            packet.operation() == wire::Operation::kAcknowledge &&
                            bytes.size() <= sizeof LateAcknowledge::bytes;
   if (may_be_late && !run.try_enter(packet.destination_qp)) {
-    LateAcknowledge& late = late_.emplace_back(&port, arrival, bytes.size());
+    LateAcknowledge late{&port, arrival, bytes.size(), {}};
     late.arrival.bytes = {};
     std::copy(bytes.begin(), bytes.end(), late.bytes.begin());
-    return;
+    return late_.push_back(late);
   }
   deliver(port, arrival, packet, time, run);
 }

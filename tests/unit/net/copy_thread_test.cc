@@ -20,6 +20,7 @@ using test::PacketHost;
 
 constexpr std::uint32_t kPeerNumber = 0x300'001;
 constexpr Nanoseconds kPatience = 10 * kSecond;
+constexpr std::uint64_t kWrite = 42;
 
 // A driver whose calls do not return while the test says so.
 class SlowDriver final : public test::FarMemoryClient {
@@ -82,6 +83,8 @@ class CopyThreadTest : public testing::Test {
     peer_.reset(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     const SocketAddress own = socket_address(there_, wire::kRocePort);
     EXPECT_EQ(bind(peer_.get(), own.get(), own.length), 0);
+    const timeval patience{10, 0};
+    EXPECT_EQ(setsockopt(peer_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
   }
   static Machine& machine() {
     static Machine& machine = *new Machine;
@@ -91,6 +94,16 @@ class CopyThreadTest : public testing::Test {
     auto queue_pair = machine().host.queue_pair(IBV_QPT_RC);
     machine().host.connect(*queue_pair, there_, kPeerNumber);
     return queue_pair;
+  }
+  static int post_write_from_gpu(rnic::QueuePair& queue_pair) {
+    ibv_sge segment{machine().gpu_address() + 8, 8, machine().gpu_key};
+    ibv_send_wr request{}, *bad = nullptr;
+    request.wr_id = kWrite;
+    request.opcode = IBV_WR_RDMA_WRITE;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.sg_list = &segment;
+    request.num_sge = 1;
+    return queue_pair.post_send(&request, const_cast<const ibv_send_wr**>(&bad));
   }
   void send(const Bytes& bytes) const {
     SocketAddress to = socket_address(here_, wire::kRocePort);
@@ -107,6 +120,7 @@ class CopyThreadTest : public testing::Test {
 TEST_F(CopyThreadTest, ArrivalsDoNotWaitForTheDriver) {
   Machine& on = machine();
   auto to_gpu = connected(), to_host = connected();
+  on.gpu[0] = 0;
   on.driver.is_slow = true;
   const int before = on.driver.calls;
   send(make_write(flow_, to_gpu->number(), 0, on.gpu_address(), on.gpu_key, std::byte{5}));
@@ -122,17 +136,35 @@ TEST_F(CopyThreadTest, ArrivalsDoNotWaitForTheDriver) {
   for (const auto& each : {to_gpu, to_host}) on.host.adapter().destroy_queue_pair(*each);
 }
 
+// Its queue pair is sending: it is taken when that has been done.
+TEST_F(CopyThreadTest, AnAcknowledgeForABusyQueuePairHoldsUpNoArrivals) {
+  Machine& on = machine();
+  auto busy = connected(), other = connected();
+  on.host.completions();
+  ASSERT_EQ(post_write_from_gpu(*busy), 0);
+  std::byte sent[256];
+  ASSERT_GT(recv(peer_.get(), sent, sizeof sent, 0), 0);
+  {
+    const std::lock_guard sends(busy->send_lock());
+    send(make_acknowledge(flow_, busy->number(), 0, 1));
+    send(
+        make_write(flow_, other->number(), 0, on.host.address() + 64, on.host.key(), std::byte{8}));
+    EXPECT_TRUE(soon([&] { return on.host.byte_at(64) == std::byte{8}; }));
+  }
+  std::vector<rnic::SharedCompletion> done;
+  EXPECT_TRUE(soon([&] { return done = on.host.completions(), !done.empty(); }));
+  ASSERT_EQ(done.size(), 1u);
+  EXPECT_EQ(done[0].wr_id, kWrite);
+  EXPECT_EQ(done[0].status, IBV_WC_SUCCESS);
+  for (const auto& each : {busy, other}) on.host.adapter().destroy_queue_pair(*each);
+}
+
 TEST_F(CopyThreadTest, TheProgramsThreadsDoNotCallTheDriver) {
   Machine& on = machine();
   auto queue_pair = connected();
   on.driver.on_program_threads = false;
   const int before = on.driver.calls;
-  ibv_sge segment{on.gpu_address() + 8, 8, on.gpu_key};
-  ibv_send_wr request{}, *bad = nullptr;
-  request.opcode = IBV_WR_RDMA_WRITE;
-  request.sg_list = &segment;
-  request.num_sge = 1;
-  ASSERT_EQ(queue_pair->post_send(&request, const_cast<const ibv_send_wr**>(&bad)), 0);
+  ASSERT_EQ(post_write_from_gpu(*queue_pair), 0);
   send(make_write(flow_, queue_pair->number(), 0, on.gpu_address() + 16, on.gpu_key, std::byte{7}));
   const bool placed = soon([&] {
     on.host.path().progress();

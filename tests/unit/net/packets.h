@@ -31,16 +31,20 @@ inline wire::Flow flow_between(const wire::Address& source, const wire::Address&
   return {source, destination, wire::kRocePort, wire::kRocePort};
 }
 
+inline wire::Packet packet_for(wire::Operation operation, std::uint32_t number, std::uint32_t psn) {
+  wire::Packet packet{};
+  packet.opcode = wire::make_opcode(wire::Transport::kReliableConnection, operation);
+  packet.info = wire::find_opcode(packet.opcode);
+  packet.partition_key = wire::kDefaultPartitionKey;
+  packet.destination_qp = number;
+  packet.psn = psn;
+  return packet;
+}
+
 // An RC write in the middle, with its ICRC for that identification.
 inline Bytes make_packet(const wire::Flow& flow, std::uint16_t identification, std::uint32_t psn,
                          std::size_t payload = 32) {
-  wire::Packet packet{};
-  packet.opcode =
-      wire::make_opcode(wire::Transport::kReliableConnection, wire::Operation::kWriteMiddle);
-  packet.info = wire::find_opcode(packet.opcode);
-  packet.partition_key = wire::kDefaultPartitionKey;
-  packet.destination_qp = 0x1234;
-  packet.psn = psn;
+  const wire::Packet packet = packet_for(wire::Operation::kWriteMiddle, 0x1234, psn);
   Bytes bytes(wire::kMostHeaderBytes);
   bytes.resize(wire::write_headers(packet, bytes.data()));
   for (std::size_t i = 0; i < payload; ++i) bytes.push_back(static_cast<std::byte>(psn + i * 7));
@@ -50,25 +54,32 @@ inline Bytes make_packet(const wire::Flow& flow, std::uint16_t identification, s
   return bytes;
 }
 
-// An RC write of 8 bytes, as the only packet of its message and of its burst.
-inline Bytes make_write(const wire::Flow& flow, std::uint32_t number, std::uint32_t psn,
-                        std::uint64_t address, std::uint32_t key, std::byte value) {
-  wire::Packet packet{};
-  packet.opcode =
-      wire::make_opcode(wire::Transport::kReliableConnection, wire::Operation::kWriteOnly);
-  packet.info = wire::find_opcode(packet.opcode);
-  packet.partition_key = wire::kDefaultPartitionKey;
-  packet.destination_qp = number;
-  packet.psn = psn;
-  packet.ack_request = true;
-  packet.reth = {address, key, 8};
+// The only packet of its burst.
+inline Bytes bytes_of(const wire::Flow& flow, const wire::Packet& packet, const Bytes& payload) {
   Bytes bytes(wire::kMostHeaderBytes);
   bytes.resize(wire::write_headers(packet, bytes.data()));
-  bytes.insert(bytes.end(), 8, value);
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
   const std::uint32_t icrc = wire::icrc_of(flow, 0, bytes);
   const auto* tail = reinterpret_cast<const std::byte*>(&icrc);
   bytes.insert(bytes.end(), tail, tail + sizeof icrc);
   return bytes;
+}
+
+// An RC write of 8 bytes, as the only packet of its message.
+inline Bytes make_write(const wire::Flow& flow, std::uint32_t number, std::uint32_t psn,
+                        std::uint64_t address, std::uint32_t key, std::byte value) {
+  wire::Packet packet = packet_for(wire::Operation::kWriteOnly, number, psn);
+  packet.ack_request = true;
+  packet.reth = {address, key, 8};
+  return bytes_of(flow, packet, Bytes(8, value));
+}
+
+// Of the first `messages` messages.
+inline Bytes make_acknowledge(const wire::Flow& flow, std::uint32_t number, std::uint32_t psn,
+                              std::uint32_t messages) {
+  wire::Packet packet = packet_for(wire::Operation::kAcknowledge, number, psn);
+  packet.aeth = {wire::make_syndrome(wire::Acknowledge::kAck, wire::kNoCredits), messages};
+  return bytes_of(flow, packet, {});
 }
 
 inline std::uint32_t psn_of(const Bytes& bytes) {
