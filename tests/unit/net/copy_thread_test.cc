@@ -2,10 +2,12 @@
 #include "net/copy_thread.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstring>
+#include <string_view>
 
 #include "base/quiet_thread.h"
 #include "far_memory_client.h"
@@ -28,6 +30,9 @@ class SlowDriver final : public test::FarMemoryClient {
   using FarMemoryClient::start_copy;
   Result<Ticket> start_copy(Side to, Side from, std::uint64_t length, Turn) override {
     if (!is_quiet_thread()) on_program_threads = true;
+    char name[16] = "";
+    pthread_getname_np(pthread_self(), name, sizeof name);
+    on_copy_thread = std::string_view(name) == "gdr-copy";
     ++calls;
     while (is_slow) usleep(100);
     std::memcpy(reinterpret_cast<void*>(to.address), reinterpret_cast<const void*>(from.address),
@@ -40,6 +45,7 @@ class SlowDriver final : public test::FarMemoryClient {
   }
 
   std::atomic<bool> is_slow{false}, on_program_threads{false};
+  std::atomic<bool> on_copy_thread{false};  // the last call
   std::atomic<int> calls{0};
 };
 
@@ -110,6 +116,17 @@ class CopyThreadTest : public testing::Test {
     ASSERT_EQ(sendto(peer_.get(), bytes.data(), bytes.size(), 0, to.get(), to.length),
               static_cast<ssize_t>(bytes.size()));
   }
+  // Until the memory is there that packets go through, each is copied where it is taken.
+  void warm_up() {
+    auto queue_pair = connected();
+    std::uint32_t psn = 0;
+    EXPECT_TRUE(soon([&] {
+      send(make_write(flow_, queue_pair->number(), psn++, machine().gpu_address() + 56,
+                      machine().gpu_key, std::byte{1}));
+      return machine().driver.on_copy_thread.load();
+    }));
+    machine().host.adapter().destroy_queue_pair(*queue_pair);
+  }
   static std::uint64_t eight(std::uint8_t value) { return value * 0x0101'0101'0101'0101u; }
 
   const wire::Address here_ = address_of_this_test(2), there_ = address_of_this_test(1);
@@ -119,6 +136,7 @@ class CopyThreadTest : public testing::Test {
 
 TEST_F(CopyThreadTest, ArrivalsDoNotWaitForTheDriver) {
   Machine& on = machine();
+  warm_up();
   auto to_gpu = connected(), to_host = connected();
   on.gpu[0] = 0;
   on.driver.is_slow = true;
