@@ -9,8 +9,9 @@
 namespace gdr::net {
 namespace {
 
-// Deregistration waits for the lock to be let go of, also of memory that is none of these bytes'.
-constexpr Nanoseconds kLongestHold = 2 * kMillisecond;
+// Deregistration waits for the lock to be let go of, also of memory that is none of these bytes';
+// and while bytes flow, arrivals wait each time for the copies that are under way.
+constexpr Nanoseconds kLongestHold = 10 * kMillisecond;
 
 }  // namespace
 

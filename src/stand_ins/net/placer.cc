@@ -64,8 +64,7 @@ void Placer::advance() {
   while (true) {
     while (start_next()) {
     }
-    Piece* first = first_started();
-    if (first == nullptr || !has_ended(*first)) return;
+    if (under_way_.empty() || !has_ended(*under_way_.front())) return;
     retire_front();
   }
 }
@@ -79,22 +78,26 @@ void Placer::drain(Ticket ticket) {
 
 // False: there is none, or it is not its turn.
 bool Placer::start_next() {
+  // Tickets have no gaps: so many have been put and have not started.
+  const Ticket waiting = put_.load(std::memory_order_acquire) - placed() - under_way_.size();
+  const bool may_grow = waiting == 1;
+  if (waiting == 0 || under_way_.size() >= (may_grow ? kUnderWay : kMostUnderWay)) return false;
   Piece* piece = next_to_start();
   if (piece == nullptr) return false;
   const Went went = start(*piece);
   piece->is_done = went == Went::kDone;
-  if (went != Went::kWaits) return true;
+  if (went != Went::kWaits) {
+    under_way_.push_back(piece);
+    return true;
+  }
   const std::lock_guard guard(lock_);
   --started_;
   return false;
 }
 
-// From then on nothing joins it. Null: there is none, or it is not its turn.
+// From then on nothing joins it. Null: it is not its turn.
 Placer::Piece* Placer::next_to_start() {
   const std::lock_guard guard(lock_);
-  if (started_ == pieces_.size()) return nullptr;
-  const bool may_grow = started_ + 1 == pieces_.size();
-  if (started_ >= (may_grow ? kUnderWay : kMostUnderWay)) return nullptr;
   Piece& piece = pieces_[started_];
   const bool is_served = rnic::is_served(piece.to);
   if (started_ > 0 && (!is_served || &piece.to.memory->client() != sequence_client_)) {
@@ -123,11 +126,6 @@ Placer::Went Placer::start(Piece& piece) {
   return Went::kDone;
 }
 
-Placer::Piece* Placer::first_started() {
-  const std::lock_guard guard(lock_);
-  return started_ == 0 ? nullptr : &pieces_.front();
-}
-
 bool Placer::has_ended(Piece& piece) {
   if (piece.is_done) return true;
   const Result<bool> finished = piece.to.memory->client().finished(piece.copy);
@@ -141,6 +139,7 @@ void Placer::lose(const Piece& piece) {
 }
 
 void Placer::retire_front() {
+  under_way_.pop_front();
   const std::lock_guard guard(lock_);
   const Piece& piece = pieces_.front();
   const Ticket ticket = piece.ticket;

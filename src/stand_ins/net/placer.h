@@ -75,14 +75,16 @@ class Placer {
   Piece* next_to_start();
   enum class Went { kStarted, kDone, kWaits };
   Went start(Piece& piece);
-  Piece* first_started();
   static bool has_ended(Piece& piece);
   static void lose(const Piece& piece);
   void retire_front();
 
   PinnedPool& pool_;
-  std::mutex driving_;                           // held by whoever calls the driver; before lock_
-  memory::PeerMemoryClient::Sequence sequence_;  // of what GPUs copy; under driving_
+  // Held by whoever calls the driver; before lock_, which it takes only when a piece starts or has
+  // ended: who puts has it for each packet.
+  std::mutex driving_;
+  std::deque<Piece*> under_way_;                         // started, in order; under driving_
+  memory::PeerMemoryClient::Sequence sequence_;          // of what GPUs copy; the same
   memory::PeerMemoryClient* sequence_client_ = nullptr;  // the same
   SpinLock lock_;             // all below; no call under it but to copy one packet's bytes
   std::deque<Block> blocks_;  // in order; the last is being filled, and stays
