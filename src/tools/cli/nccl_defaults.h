@@ -44,4 +44,17 @@ inline constexpr Default kRealGpuDefaults[] = {
     {"NCCL_BUFFSIZE", "33554432"},
 };
 
+// For the same by packets, where a message in few parts is in few copies, and one channel is as
+// fast as the network: measured in docs/performance.md.
+inline constexpr Default kByPacketsDefaults[] = {
+    {"NCCL_MIN_NCHANNELS", "4"},
+    {"NCCL_MAX_NCHANNELS", "4"},
+    {"NCCL_THREAD_THRESHOLDS", "512 512 4096 512 512 4096"},
+    {"NCCL_MIN_P2P_NCHANNELS", "4"},
+    {"NCCL_MAX_P2P_NCHANNELS", "4"},
+    {"NCCL_NCHANNELS_PER_NET_PEER", "4"},
+    {"NCCL_P2P_NET_CHUNKSIZE", "4194304"},
+    {"NCCL_BUFFSIZE", "8388608"},
+};
+
 }  // namespace gdr::cli

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/environment.h"
 #include "cli/nccl_defaults.h"
@@ -102,6 +103,13 @@ const char* reason_not_to_observe(const PlanInputs& inputs) {
   return reason_not_to_preload(inputs);
 }
 
+bool goes_by_packets(const PlanInputs& inputs) {
+  const char* path = "GDR_SOFT_PATH";
+  const auto set = std::find_if(inputs.settings.begin(), inputs.settings.end(),
+                                [&](const Setting& one) { return one.variable == path; });
+  return set != inputs.settings.end() || inputs.environment(path) == "packets";
+}
+
 // For software NICs. Where they are in the PCI tree NCCL sees for itself, if they are.
 void prepare_nccl(const PlanInputs& inputs, Plan& plan, GivenVariables& variables) {
   const std::string devices = inputs.environment("GDR_SOFT_DEVICES").value_or("");
@@ -109,7 +117,9 @@ void prepare_nccl(const PlanInputs& inputs, Plan& plan, GivenVariables& variable
   if (!plan.has_places) variables.set_if_unset(kNoPlaceDefault.name, kNoPlaceDefault.value);
   for (const Default& one : kSoftNicDefaults) variables.set_if_unset(one.name, one.value);
   if (plan.soft_gpu || inputs.gpus.empty()) return;
-  for (const Default& one : kRealGpuDefaults) variables.set_if_unset(one.name, one.value);
+  std::span<const Default> cut = kRealGpuDefaults;
+  if (goes_by_packets(inputs)) cut = kByPacketsDefaults;
+  for (const Default& one : cut) variables.set_if_unset(one.name, one.value);
   if (plan.has_places || variables.keeps("NCCL_TOPO_FILE")) return;
   plan.nccl_topology = nccl_topology(inputs.gpus, soft_nic_names(devices));
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 
 namespace gdr::cli {
 namespace {
@@ -32,16 +33,19 @@ TEST(SoftNicNames, AreThoseOfTheDevicesOrTheDefaults) {
 
 // NCCL keeps the chunks of 16 steps of every channel's peers within 2 GiB, or a send fails.
 TEST(NcclDefaults, KeepAllChunksInFlightBelowTwoGibibytes) {
-  const auto value = [](std::string_view name) {
-    const auto found = std::find_if(std::begin(kRealGpuDefaults), std::end(kRealGpuDefaults),
-                                    [&](const Default& one) { return one.name == name; });
-    return found == std::end(kRealGpuDefaults) ? 0 : std::stoll(found->value);
-  };
-  const long long chunk = value("NCCL_P2P_NET_CHUNKSIZE"), channels = value("NCCL_MIN_NCHANNELS");
-  ASSERT_GT(chunk, 0);
-  ASSERT_GT(channels, 0);
-  EXPECT_LT(chunk * 16 * channels, 2LL << 30);
-  EXPECT_GE(value("NCCL_BUFFSIZE"), chunk);
+  for (const std::span<const Default> defaults :
+       {std::span<const Default>(kRealGpuDefaults), std::span<const Default>(kByPacketsDefaults)}) {
+    const auto value = [&](std::string_view name) {
+      const auto found = std::find_if(defaults.begin(), defaults.end(),
+                                      [&](const Default& one) { return one.name == name; });
+      return found == defaults.end() ? 0 : std::stoll(found->value);
+    };
+    const long long chunk = value("NCCL_P2P_NET_CHUNKSIZE"), channels = value("NCCL_MIN_NCHANNELS");
+    ASSERT_GT(chunk, 0);
+    ASSERT_GT(channels, 0);
+    EXPECT_LT(chunk * 16 * channels, 2LL << 30);
+    EXPECT_GE(value("NCCL_BUFFSIZE"), chunk);
+  }
 }
 
 }  // namespace

@@ -90,6 +90,22 @@ TEST(RunPlan, TellsNcclWhereSoftwareNicsAreBesideRealGpus) {
   EXPECT_NE(plan->summary.find("; kept your NCCL_BUFFSIZE=1"), std::string::npos);
 }
 
+TEST(RunPlan, HasNcclUseFewChannelsByPackets) {
+  PlanInputs inputs = inputs_with(kGpuOnly, {{"GDR_SOFT_PATH", "packets"}});
+  inputs.gpus = {"0000:17:00.0"};
+  const Result<Plan> by_variable = make_plan(inputs);
+  ASSERT_TRUE(by_variable);
+  EXPECT_EQ(variables_of(*by_variable)["NCCL_MAX_NCHANNELS"], "4");
+  PlanInputs asked = inputs_with(kGpuOnly, {{"NCCL_MIN_NCHANNELS", "8"}});
+  asked.gpus = {"0000:17:00.0"};
+  asked.settings = {{"--packets", "GDR_SOFT_PATH", "packets"}};
+  const Result<Plan> by_option = make_plan(asked);
+  ASSERT_TRUE(by_option);
+  EXPECT_EQ(variables_of(*by_option)["NCCL_BUFFSIZE"], "8388608");
+  EXPECT_EQ(variables_of(*by_option).count("NCCL_MIN_NCHANNELS"), 0u);
+  EXPECT_NE(by_option->summary.find("kept your NCCL_MIN_NCHANNELS=8"), std::string::npos);
+}
+
 TEST(RunPlan, LeavesATopologyFileOfTheUsers) {
   PlanInputs inputs = inputs_with(kGpuOnly, {{"NCCL_TOPO_FILE", "/my.xml"}});
   inputs.gpus = {"0000:17:00.0"};
