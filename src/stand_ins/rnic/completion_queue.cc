@@ -5,12 +5,34 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
+#include <cstring>
 #include <mutex>
 
 #include "rnic/completion_ring.h"
 #include "rnic/due.h"
 
 namespace gdr::rnic {
+namespace {
+
+// One that the tail has shown may get its mark just now, which nobody looks at in the copy: the
+// word that it is in is read as one.
+SharedCompletion copy_of(const SharedCompletion& entry) {
+  constexpr std::size_t kWord = offsetof(SharedCompletion, service_level);
+  constexpr std::size_t kBehind = offsetof(SharedCompletion, carried_to);
+  static_assert(kBehind - kWord == sizeof(std::uint64_t) && kWord % sizeof(std::uint64_t) == 0);
+  const auto* from = reinterpret_cast<const std::byte*>(&entry);
+  SharedCompletion copy;
+  auto* to = reinterpret_cast<std::byte*>(&copy);
+  const std::uint64_t word =
+      __atomic_load_n(reinterpret_cast<const std::uint64_t*>(from + kWord), __ATOMIC_RELAXED);
+  std::memcpy(to, from, kWord);
+  std::memcpy(to + kWord, &word, sizeof word);
+  std::memcpy(to + kBehind, from + kBehind, sizeof copy - kBehind);
+  return copy;
+}
+
+}  // namespace
 
 Result<CompletionQueue::Ring> CompletionQueue::allocate(Segment& segment, std::uint32_t limit) {
   if (limit == 0 || limit > kMaxCompletions) {
@@ -163,7 +185,7 @@ void CompletionQueue::place(const SharedCompletion& entry, std::uint32_t positio
 int CompletionQueue::poll(std::span<SharedCompletion> completions, CompletionNotes* notes) {
   return poll(static_cast<std::uint32_t>(completions.size()),
               [&](std::uint32_t i, const SharedCompletion& entry, const CompletionAnnex& annex) {
-                completions[i] = entry;
+                completions[i] = copy_of(entry);
                 if (notes == nullptr) return;
                 notes[i] = {annex.device_time, annex.wall_time, {annex.tag, annex.tag_context}};
               });
@@ -174,7 +196,7 @@ int CompletionQueue::poll_in_batch(SharedCompletion& completion, CompletionNotes
   return take_up_to(
       1,
       [&](std::uint32_t, const SharedCompletion& entry, const CompletionAnnex& annex) {
-        completion = entry;
+        completion = copy_of(entry);
         notes = {annex.device_time, annex.wall_time, {annex.tag, annex.tag_context}};
       },
       left);

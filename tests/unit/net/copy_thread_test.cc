@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cstring>
 #include <string_view>
 
 #include "base/quiet_thread.h"
@@ -35,8 +34,12 @@ class SlowDriver final : public test::FarMemoryClient {
     on_copy_thread = std::string_view(name) == "gdr-copy";
     ++calls;
     while (is_slow) usleep(100);
-    std::memcpy(reinterpret_cast<void*>(to.address), reinterpret_cast<const void*>(from.address),
-                length);
+    // The test looks on from its own thread.
+    for (std::uint64_t i = 0; i < length; ++i) {
+      const auto* byte = reinterpret_cast<const std::uint8_t*>(from.address + i);
+      __atomic_store_n(reinterpret_cast<std::uint8_t*>(to.address + i),
+                       __atomic_load_n(byte, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+    }
     return Ticket{1};
   }
   Result<bool> finished(Ticket) override {
