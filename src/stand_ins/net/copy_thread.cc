@@ -18,7 +18,7 @@ constexpr int kBetweenLooks = 8;  // half a microsecond
 
 Result<void> CopyThread::start() {
   if (Result<void> opened = doorbell_.open(); !opened) return opened.error();
-  return start_quiet_thread("gdr-copy", [this] { run(); });
+  return start_quiet_thread("gdr-net-copy", [this] { run(); });
 }
 
 void CopyThread::sleep() {

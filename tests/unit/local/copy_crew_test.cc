@@ -150,9 +150,11 @@ TEST(CopyCrew, WhatIsTakenBackIsNotBegunAndWhatIsNotEnds) {
   crew.expect(2);
   int taken_back = 0;
   for (int round = 0; round < 200; ++round) {
-    std::vector<std::uint8_t> staging(64 << 10, 1), memory(64 << 10, 2);
+    std::vector<std::uint8_t> staging(64 << 10, 1);
+    std::vector<std::vector<std::uint8_t>> memory(8, std::vector<std::uint8_t>(64 << 10, 2));
     std::array<CrewJob, 8> jobs;
-    for (CrewJob& job : jobs) crew.add(job, carry(staging, memory, false));
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      crew.add(jobs[i], carry(staging, memory[i], false));
     for (CrewJob& job : jobs) {
       if (crew.take_back(job)) {
         ++taken_back;

@@ -31,7 +31,7 @@ class SlowDriver final : public test::FarMemoryClient {
     if (!is_quiet_thread()) on_program_threads = true;
     char name[16] = "";
     pthread_getname_np(pthread_self(), name, sizeof name);
-    on_copy_thread = std::string_view(name) == "gdr-copy";
+    on_copy_thread = std::string_view(name) == "gdr-net-copy";
     ++calls;
     while (is_slow) usleep(100);
     // The test looks on from its own thread.
