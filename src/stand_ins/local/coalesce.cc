@@ -38,6 +38,7 @@ class Coalesced {
   std::uint32_t whole(long moved) const;
 
  private:
+  bool target_answers() const;
   bool add_next();
   bool add(const PieceList& own, const PieceList& theirs);
 
@@ -61,11 +62,18 @@ std::uint32_t Coalesced::gather() {
   return count_;
 }
 
+// Whoever changes the state waits for the lock under which this one is moved.
+bool Coalesced::target_answers() const {
+  const Target& target = requester_.target;
+  return target.readiness(requester_.queue_pair.type()) == Readiness::kReady &&
+         target.connected_to(requester_.queue_pair.number());
+}
+
 // A request with an error of its own has it in its turn.
 bool Coalesced::add_next() {
   const rnic::SendRequest& request = requester_.queue_pair.send_ring().peek(count_);
   if (!may_be_coalesced(request) || is_write(request) != writes_) return false;
-  if (request.total_bytes > kMostBytes - bytes_ || !target_answers(requester_)) return false;
+  if (request.total_bytes > kMostBytes - bytes_ || !target_answers()) return false;
   PieceList own, theirs;
   return requester_.pieces_of(request, writes_ ? 0 : IBV_ACCESS_LOCAL_WRITE, &own) &&
          requester_.piece_of(request, writes_ ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ,

@@ -82,33 +82,28 @@ std::optional<Advance> enter_target(Requester& requester, bool reliable) {
 
 }  // namespace
 
-bool target_answers(const Requester& requester) {
-  const Target& target = requester.target;
-  const ibv_qp_type type = requester.queue_pair.type();
-  const ibv_ah_attr& address = requester.queue_pair.attributes().ah_attr;
-  return target.readiness(type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : type) ==
-             Readiness::kReady &&
-         target.connected_to(requester.queue_pair.number()) &&
-         (address.is_global == 0 || target.has_gid(address.grh.dgid.raw));
-}
-
 Advance begin_connected(Requester& requester) {
   if (rnic::is_window_request(requester.request().opcode)) {
     if (requester.has_kept_target()) requester.release_target();
     return change_window(requester);
   }
   const bool reliable = requester.is_reliable();
+  const ibv_qp_type type = requester.queue_pair.type();
+  const bool xrc = type == IBV_QPT_XRC_SEND;
+  const ibv_qp_attr& attributes = requester.queue_pair.attributes();
   if (std::optional<Advance> ended = enter_target(requester, reliable)) return *ended;
   Target& target = requester.target;
-  if (!target_answers(requester)) {
-    return reliable ? requester.not_ready() : requester.break_off(IBV_WC_SUCCESS);
-  }
+  const bool answers =
+      target.readiness(xrc ? IBV_QPT_XRC_RECV : type) == Readiness::kReady &&
+      target.connected_to(requester.queue_pair.number()) &&
+      (attributes.ah_attr.is_global == 0 || target.has_gid(attributes.ah_attr.grh.dgid.raw));
+  if (!answers) return reliable ? requester.not_ready() : requester.break_off(IBV_WC_SUCCESS);
   if (!is_message(requester.request().opcode)) {
     target.release_producer();
   } else if (requester.is_early_answer()) {
     return requester.wait_to_answer();
   }
-  if (requester.queue_pair.type() == IBV_QPT_XRC_SEND) {
+  if (xrc) {
     if (std::optional<Advance> ended = enter_srq(requester)) return *ended;
   }
   switch (requester.request().opcode) {

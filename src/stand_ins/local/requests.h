@@ -42,8 +42,6 @@ struct Group {
 
 // connected_request.cc: RDMA write, read and send (RC, UC, XRC).
 Advance begin_connected(Requester& requester);
-// Whether the target, which is locked, takes requests of this queue pair now.
-bool target_answers(const Requester& requester);
 // xrc_request.cc: goes on to the shared receive queue that it names. Nothing: it is there.
 std::optional<Advance> enter_srq(Requester& requester);
 // tagged_request.cc: to where tags decide which receive it takes. Its bytes are in `from`.
