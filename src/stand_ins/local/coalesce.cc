@@ -12,7 +12,7 @@ namespace gdr::local {
 namespace {
 
 // While they are moved, the target's lock is held: for no longer than by one write of some hundred
-// KiB. More requests gain little, because the call is then a tenth of the time.
+// KiB. More requests would gain little: the call itself is a twentieth of the time then.
 constexpr std::uint32_t kMostRequests = 64;
 constexpr std::uint64_t kMostBytes = 64 << 10;
 constexpr std::size_t kMostPieces = 2 * kMostRequests;
