@@ -123,12 +123,16 @@ void Endpoint::send(BufferId id, std::uint32_t length) {
   run(send);
 }
 
-void Endpoint::write_list(BufferId id, std::uint32_t length, int count) {
+void Endpoint::run_list(BufferId id, ibv_wr_opcode opcode, std::uint32_t length, int count,
+                        std::uint32_t stride) {
   std::array<ibv_send_wr, kSendDepth> list;
-  ibv_sge segment;
-  if (count < 1 || count > static_cast<int>(kSendDepth)) give_up("a list of {} writes", count);
+  std::array<ibv_sge, kSendDepth> segments;
+  if (count < 1 || count > static_cast<int>(kSendDepth)) give_up("a list of {} requests", count);
   for (int i = 0; i < count; ++i) {
-    list[i] = request(id, IBV_WR_RDMA_WRITE, segment, length);
+    list[i] = request(id, opcode, segments[i], length);
+    const std::uint64_t offset = std::uint64_t{stride} * static_cast<std::uint32_t>(i);
+    segments[i].addr += offset;
+    list[i].wr.rdma.remote_addr += offset;
     if (i > 0) list[i - 1].next = &list[i];
   }
   list[count - 1].send_flags = IBV_SEND_SIGNALED;

@@ -38,8 +38,10 @@ class Endpoint {
   void write(BufferId id, std::uint32_t length, unsigned flags = 0);
   void read(BufferId id, std::uint32_t length);
   void send(BufferId id, std::uint32_t length);
-  // `count` writes in one list; only the last is signalled.
-  void write_list(BufferId id, std::uint32_t length, int count);
+  // RDMA writes, or reads, in one list, each `stride` bytes behind the one before it on both sides;
+  // only the last is signalled.
+  void run_list(BufferId id, ibv_wr_opcode opcode, std::uint32_t length, int count,
+                std::uint32_t stride);
 
   // Receives go into kOneMiB.
   void top_up_receives(int count);

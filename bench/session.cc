@@ -2,6 +2,7 @@
 
 #include <sys/uio.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -31,6 +32,28 @@ void Session::bare_read(BufferId id, std::size_t length) {
   const iovec there{reinterpret_cast<void*>(other_.buffers[id].address), length};
   if (process_vm_readv(target_.pid(), &here, 1, &there, 1, 0) != static_cast<ssize_t>(length)) {
     give_up("process_vm_readv: {}", std::strerror(errno));
+  }
+}
+
+void Session::bare_list(BufferId id, bool writes, std::size_t length, int count,
+                        std::size_t stride) {
+  std::array<iovec, kSendDepth> here, there;
+  auto* const own = reinterpret_cast<char*>(endpoint_->buffer(id).data());
+  auto* const its = reinterpret_cast<char*>(other_.buffers[id].address);
+  std::size_t pieces = 0;
+  for (int i = 0; i < count; ++i) {
+    const std::size_t offset = stride * static_cast<std::size_t>(i);
+    here[i] = {own + offset, length};
+    if (i > 0 && stride == length) {
+      there[pieces - 1].iov_len += length;
+    } else {
+      there[pieces++] = {its + offset, length};
+    }
+  }
+  const auto calls = writes ? process_vm_writev : process_vm_readv;
+  const auto moved = calls(target_.pid(), here.data(), count, there.data(), pieces, 0);
+  if (moved != static_cast<ssize_t>(length) * count) {
+    give_up("a list by process_vm_writev or _readv: {}", std::strerror(errno));
   }
 }
 

@@ -29,6 +29,8 @@ class Session {
   // Hot.
   void bare_write(BufferId id, std::size_t length);
   void bare_read(BufferId id, std::size_t length);
+  // By one call, as Endpoint::run_list; places that touch in the target are one piece of it.
+  void bare_list(BufferId id, bool writes, std::size_t length, int count, std::size_t stride);
   void bare_ping(int count) { bare_events_.ping(count); }  // after Order::kBarePingPong
 
   // Has the target do it and waits for its answer.

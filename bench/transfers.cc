@@ -120,17 +120,40 @@ Case inline_case(Session& session) {
   return one;
 }
 
-Case list_case(Session& session) {
+// The limit of a list is one bare call for all of it.
+Case list_case(Session& session, std::string name, ibv_wr_opcode opcode, std::uint32_t stride) {
+  constexpr std::uint32_t kLength = 8;
   Endpoint& endpoint = session.endpoint();
-  Case one = write_case(session, "write/8B/list_of_64", kSmallBuffer, 8, 4);
-  session.check(kSmallBuffer, 8, [&] { endpoint.write_list(kSmallBuffer, 8, kListLength); });
-  one.transfers = kListLength;
-  one.measured = [&endpoint] { endpoint.write_list(kSmallBuffer, 8, kListLength); };
-  // As many: the first few calls of a batch are slower.
+  const bool writes = opcode == IBV_WR_RDMA_WRITE;
+  const std::size_t bytes = stride == 0 ? kLength : std::size_t{stride} * kListLength;
+  const auto measured = [&endpoint, opcode, stride] {
+    endpoint.run_list(kSmallBuffer, opcode, kLength, kListLength, stride);
+  };
+  const auto limit = [&session, writes, stride] {
+    session.bare_list(kSmallBuffer, writes, kLength, kListLength, stride);
+  };
+  for (const Call& call : {Call(measured), Call(limit)}) {
+    if (writes) {
+      session.check(kSmallBuffer, bytes, call);
+    } else {
+      session.check_inbound(kSmallBuffer, bytes, call);
+    }
+  }
+  return {.name = std::move(name),
+          .batch = 4,
+          .transfers = kListLength,
+          .length = kLength,
+          .measured = measured,
+          .limit = limit,
+          .limit_transfers = kListLength};
+}
+
+// As before lists went by one call: beside a bare call for each of its writes.
+Case list_beside_single_calls(Session& session) {
+  Case one = list_case(session, "write/8B/list_of_64/call_each", IBV_WR_RDMA_WRITE, 0);
   one.limit = [&session] {
     for (int i = 0; i < kListLength; ++i) session.bare_write(kSmallBuffer, 8);
   };
-  one.limit_transfers = kListLength;
   return one;
 }
 
@@ -191,6 +214,7 @@ void register_transfers(Session& session) {
                        Claim::kEightMiBHugeWrite, kEightMiBOfHuge));
   add(session,
       claimed(write_case(session, "write/8B", kSmallBuffer, 8, 150), Claim::kEightByteLatency));
+  add(session, write_case(session, "write/4KiB", kOneMiB, 4 << 10, 100));
   add(session, write_case(session, "write/8MiB", kEightMiB, 8 << 20, 1));
   add(session, huge(write_case(session, "write/1MiB/huge_pages", kEightMiBOfHuge, 1 << 20, 6)));
   add(session, read_case(session, "read/1MiB", kOneMiB, 1 << 20, 4));
@@ -199,7 +223,10 @@ void register_transfers(Session& session) {
   add(session, send_case(session, "send/1MiB", 1 << 20, 4));
   add(session, send_case(session, "send/64B", 64, kReceiveDepth));
   add(session, inline_case(session));
-  add(session, list_case(session));
+  add(session, list_case(session, "write/8B/list_of_64", IBV_WR_RDMA_WRITE, 0));
+  add(session, list_beside_single_calls(session));
+  add(session, list_case(session, "write/8B/list_of_64/adjacent", IBV_WR_RDMA_WRITE, 8));
+  add(session, list_case(session, "read/8B/list_of_64", IBV_WR_RDMA_READ, 0));
   add(session, ping_pong_case(session, false, 100));
   add(session, ping_pong_case(session, true, 20));
 }

@@ -98,6 +98,11 @@ counts "ib_atomic_bw -A FETCH_AND_ADD" 1000 $((1000 * (58 + 28))) 1000 $((1000 *
   hw_counters/rx_atomic_requests
 counts "ib_send_bw -s 1001 -r 1000" 1000 $((1000 * (1004 + 58))) 1000 $((1000 * 62)) hw_counters/rdma_recvs
 counts "ib_send_bw -c UD -s 1001 -r 1000" 1000 $((1000 * (1004 + 66))) 0 0 hw_counters/rdma_recvs
+# Lists of short ones, which one system call moves.
+counts "ib_write_bw -l 20 -s 64" 1000 $((1000 * (64 + 58 + 16))) 1000 $((1000 * 62)) \
+  hw_counters/rx_write_requests
+counts "ib_read_bw -l 20 -s 64" 1000 $((1000 * (58 + 16))) 1000 $((1000 * (64 + 58 + 4))) \
+  hw_counters/rx_read_requests
 
 # By packets the same, but for acknowledges and what is sent twice.
 # shellcheck disable=SC2086

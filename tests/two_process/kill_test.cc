@@ -38,7 +38,11 @@ class Traffic {
     side_.connect(qp_, other.endpoint);
     wire_.meet();
     while (!failed_) {
-      if (sends_ < 8) post_send(other.remote);
+      if (sends_ < 8 && random_() % 4 != 0) {
+        post_send(other.remote);
+      } else if (sends_ < 8) {
+        post_list(other.remote, random_() % 2 == 0 ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ);
+      }
       take_completions();
     }
   }
@@ -80,6 +84,24 @@ class Traffic {
       request.wr.rdma = {remote.address + 4096, remote.key};
     }
     post(request, length);
+  }
+  // Short ones, which one system call carries together.
+  void post_list(const Remote& remote, ibv_wr_opcode opcode) {
+    ibv_send_wr requests[8]{};
+    ibv_sge segments[8];
+    for (std::size_t i = 0; i < std::size(requests); ++i) {
+      segments[i] = memory_->segment(65'536 + i * 512, 1 + random_() % 300);
+      requests[i].wr_id = ++id_;
+      requests[i].opcode = opcode;
+      requests[i].sg_list = &segments[i];
+      requests[i].num_sge = 1;
+      requests[i].wr.rdma = {remote.address + 4096 + random_() % 60'000, remote.key};
+      if (i > 0) requests[i - 1].next = &requests[i];
+      outstanding_[id_] = false;
+    }
+    ibv_send_wr* bad = nullptr;
+    require(ibv_post_send(qp_, requests, &bad) == 0, "a list is posted");
+    sends_ += static_cast<int>(std::size(requests));
   }
   void post(ibv_send_wr& request, std::size_t length) {
     ibv_sge segment = memory_->segment(65'536, length);

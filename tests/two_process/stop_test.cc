@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <vector>
 
 #include "base/clock.h"
 #include "connection.h"
@@ -28,6 +29,7 @@ struct Case {
   const char* point;
   ibv_wr_opcode opcode;
   std::size_t length = kLength;
+  int requests = 1;  // of one list, of which the last is told of
 };
 
 std::string name_of(const testing::TestParamInfo<Case>& info) {
@@ -36,11 +38,34 @@ std::string name_of(const testing::TestParamInfo<Case>& info) {
       "Read",  "CompareAndSwap",     "FetchAndAdd"};
   std::string point = info.param.point;
   point.erase(std::remove(point.begin(), point.end(), '_'), point.end());
-  return std::string(kNames[info.param.opcode]) + std::to_string(info.param.length) + "At" + point;
+  const std::string list =
+      info.param.requests > 1 ? "ListOf" + std::to_string(info.param.requests) : "";
+  return list + kNames[info.param.opcode] + std::to_string(info.param.length) + "At" + point;
+}
+
+// Each to a page of its own, from the second one on.
+void post_list(ibv_qp* qp, Memory& from, const Case& what, const Remote& to) {
+  std::vector<ibv_sge> segments;
+  std::vector<ibv_send_wr> requests(static_cast<std::size_t>(what.requests));
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    segments.push_back(from.segment((i + 1) * 4096, what.length));
+  }
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    requests[i].opcode = what.opcode;
+    requests[i].sg_list = &segments[i];
+    requests[i].num_sge = 1;
+    requests[i].wr.rdma = {to.address + (i + 1) * 4096, to.key};
+    if (i + 1 < requests.size()) requests[i].next = &requests[i + 1];
+  }
+  requests.back().send_flags = IBV_SEND_SIGNALED;
+  ibv_send_wr* bad = nullptr;
+  require(ibv_post_send(qp, requests.data(), &bad) == 0, "posted");
 }
 
 void post(Side& side, ibv_qp* qp, Memory& from, const Case& what, const Remote& to) {
-  if (what.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+  if (what.requests > 1) {
+    post_list(qp, from, what, to);
+  } else if (what.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
     ibv_send_wr add{};
     add.opcode = what.opcode;
     add.send_flags = IBV_SEND_SIGNALED;
@@ -191,21 +216,15 @@ TEST_P(Stop, OfAnInitiatorHoldsUpNoOtherInitiator) {
 }
 
 constexpr Case kCases[] = {
-    {"locked", IBV_WR_RDMA_WRITE},
-    {"locked", IBV_WR_RDMA_WRITE, 8},
-    {"locked", IBV_WR_RDMA_READ},
-    {"locked", IBV_WR_SEND},
-    {"locked", IBV_WR_ATOMIC_FETCH_AND_ADD},
-    {"copied", IBV_WR_RDMA_WRITE},
-    {"copied", IBV_WR_SEND},
-    {"copied", IBV_WR_ATOMIC_FETCH_AND_ADD},
-    {"receive_taken", IBV_WR_SEND},
-    {"receive_taken", IBV_WR_SEND, 64},
-    {"receive_taken", IBV_WR_RDMA_WRITE_WITH_IMM},
-    {"pushing_receive", IBV_WR_SEND},
-    {"pushing_receive", IBV_WR_SEND, 64},
-    {"receive_pushed", IBV_WR_SEND},
-    {"receive_pushed", IBV_WR_RDMA_WRITE_WITH_IMM},
+    {"locked", IBV_WR_RDMA_WRITE},           {"locked", IBV_WR_RDMA_WRITE, 8},
+    {"locked", IBV_WR_RDMA_WRITE, 8, 40},    {"locked", IBV_WR_RDMA_READ},
+    {"locked", IBV_WR_RDMA_READ, 8, 40},     {"locked", IBV_WR_SEND},
+    {"locked", IBV_WR_ATOMIC_FETCH_AND_ADD}, {"copied", IBV_WR_RDMA_WRITE},
+    {"copied", IBV_WR_RDMA_WRITE, 8, 40},    {"copied", IBV_WR_SEND},
+    {"copied", IBV_WR_ATOMIC_FETCH_AND_ADD}, {"receive_taken", IBV_WR_SEND},
+    {"receive_taken", IBV_WR_SEND, 64},      {"receive_taken", IBV_WR_RDMA_WRITE_WITH_IMM},
+    {"pushing_receive", IBV_WR_SEND},        {"pushing_receive", IBV_WR_SEND, 64},
+    {"receive_pushed", IBV_WR_SEND},         {"receive_pushed", IBV_WR_RDMA_WRITE_WITH_IMM},
     {"pushing", IBV_WR_RDMA_WRITE},
 };
 INSTANTIATE_TEST_SUITE_P(AtEachPoint, Stop, testing::ValuesIn(kCases), name_of);

@@ -75,14 +75,14 @@ int carry_out(const Carry& carry) {
     }
     return 0;
   }
-  iovec here{carry.staging, carry.length};
-  iovec there[2] = {{memory, carry.length}, {}};
+  iovec here[2] = {{carry.staging, carry.length}, {}};  // write_process splits it
+  iovec there{memory, carry.length};
   if (carry.by == Carry::By::kKernelHere) {
-    return carry.into_staging ? memory::copy_own({there, 1}, {&here, 1})
-                              : memory::copy_own({&here, 1}, {there, 1});
+    return carry.into_staging ? memory::copy_own({&there, 1}, {here, 1})
+                              : memory::copy_own({here, 1}, {&there, 1});
   }
-  return carry.into_staging ? read_process(carry.process, {&here, 1}, {there, 1})
-                            : write_process(carry.process, {&here, 1}, {there, 1});
+  return carry.into_staging ? read_process(carry.process, {here, 1}, {&there, 1})
+                            : write_process(carry.process, {here, 1}, {&there, 1});
 }
 
 CopyCrew::CopyCrew() : CopyCrew(wanted_threads()) {}

@@ -10,7 +10,7 @@
 namespace gdr::local {
 namespace {
 
-// Room for one entry more than a list holds: write_process splits the last.
+// Room for one entry more than a list holds: write_process splits one.
 struct Vectors {
   iovec entries[PieceList::kMost + 1];
   std::size_t count = 0;

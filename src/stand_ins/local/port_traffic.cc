@@ -14,6 +14,7 @@ using enum ports::PortCount;
 
 struct Packets {
   std::uint64_t count = 0, bytes = 0;
+  void operator+=(const Packets& more) { count += more.count, bytes += more.bytes; }
 };
 
 std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) & ~std::uint64_t{3}; }
@@ -70,8 +71,7 @@ Packets packets_of(std::uint64_t payload, std::uint32_t mtu_shift, std::uint32_t
   return {count, padded(payload) + count * each + extended};
 }
 
-Packets request_of(const Requester& requester, bool on_ipv4) {
-  const rnic::SendRequest& request = requester.request();
+Packets request_of(const Requester& requester, const rnic::SendRequest& request, bool on_ipv4) {
   const ibv_qp_type type = requester.queue_pair.type();
   std::uint32_t each = frame_bytes(on_ipv4) + wire::kBthBytes + wire::kIcrcBytes;
   if (rnic::is_xrc(type)) each += wire::kXrcethBytes;
@@ -83,9 +83,9 @@ Packets request_of(const Requester& requester, bool on_ipv4) {
 }
 
 // Nothing where the transport has none.
-Packets answer_of(const Requester& requester, bool on_ipv4, Arrived arrived) {
+Packets answer_of(const Requester& requester, const rnic::SendRequest& request, bool on_ipv4,
+                  Arrived arrived) {
   if (!requester.is_reliable()) return {};
-  const rnic::SendRequest& request = requester.request();
   const std::uint32_t each = frame_bytes(on_ipv4) + wire::kBthBytes + wire::kIcrcBytes;
   if (arrived == Arrived::kYes && request.opcode == IBV_WR_RDMA_READ) {
     Packets answer =
@@ -141,7 +141,7 @@ void count_traffic(Requester& requester, Arrived arrived) {
     return;
   }
   const bool on_ipv4 = is_on_ipv4(requester);
-  const Packets packets = request_of(requester, on_ipv4);
+  const Packets packets = request_of(requester, request, on_ipv4);
   if (arrived == Arrived::kNo || !requester.target) return add_sent(own, packets);
   Port& there = requester.target.port(requester.known_port);
   const bool asks = request.opcode == IBV_WR_RDMA_READ || rnic::is_atomic(request.opcode);
@@ -149,12 +149,37 @@ void count_traffic(Requester& requester, Arrived arrived) {
       [[likely]] {
     return count_exchange(requester, there, is_write(request.opcode), packets);
   }
-  const Packets answer = answer_of(requester, on_ipv4, arrived);
+  const Packets answer = answer_of(requester, request, on_ipv4, arrived);
   add_sent(own, packets);
   add_taken(there, packets);
   add_sent(there, answer);
   add_taken(own, answer);
   if (arrived == Arrived::kYes) count_kind(own, there, request.opcode);
+}
+
+void count_moved(Requester& requester, std::uint32_t requests) {
+  Port& own = requester.queue_pair.port();
+  if (!own.counts()) return;
+  rnic::SendRing& ring = requester.queue_pair.send_ring();
+  const bool on_ipv4 = is_on_ipv4(requester), writes = is_write(ring.front().opcode);
+  Port& there = requester.target.port(requester.known_port);
+  const bool is_usual = writes && on_ipv4 && requester.is_reliable() && there.counts();
+  Packets asked, answered;
+  for (std::uint32_t i = 0; i < requests; ++i) {
+    const Packets packets = request_of(requester, ring.peek(i), on_ipv4);
+    if (is_usual) {
+      count_exchange(requester, there, true, packets);
+    } else {
+      asked += packets;
+      answered += answer_of(requester, ring.peek(i), on_ipv4, Arrived::kYes);
+    }
+  }
+  if (is_usual) return;
+  add_sent(own, asked);
+  add_taken(there, asked);
+  add_sent(there, answered);
+  add_taken(own, answered);
+  there.add(writes ? kMoreWriteRequests : kReadRequests, requests);
 }
 
 void add_uncounted(Requester& requester) {
@@ -177,7 +202,7 @@ void add_uncounted(Requester& requester) {
 void count_multicast_sent(Requester& requester) {
   Port& own = requester.queue_pair.port();
   if (!own.counts()) return;
-  add_sent(own, request_of(requester, is_on_ipv4(requester)));
+  add_sent(own, request_of(requester, requester.request(), is_on_ipv4(requester)));
   own.add(kXmitMulticast);
   own.add(kMoreSends);
 }
@@ -185,7 +210,7 @@ void count_multicast_sent(Requester& requester) {
 void count_multicast_taken(Requester& requester) {
   if (!requester.queue_pair.port().counts()) return;
   Port& there = requester.target.port(requester.known_port);
-  add_taken(there, request_of(requester, is_on_ipv4(requester)));
+  add_taken(there, request_of(requester, requester.request(), is_on_ipv4(requester)));
   there.add(kRcvMulticast);
   there.add(kMoreReceives);
 }
@@ -199,8 +224,8 @@ void count_not_ready(Requester& requester) {
   there.add(kRnrNakSent);
   own.add(kRnrNakReceived);
   const bool on_ipv4 = is_on_ipv4(requester);
-  const Packets request = request_of(requester, on_ipv4);
-  const Packets nak = answer_of(requester, on_ipv4, Arrived::kRefused);
+  const Packets request = request_of(requester, requester.request(), on_ipv4);
+  const Packets nak = answer_of(requester, requester.request(), on_ipv4, Arrived::kRefused);
   add_sent(own, request);
   add_taken(there, request);
   add_sent(there, nak);

@@ -30,6 +30,8 @@ struct UncountedTraffic {
 enum class Arrived { kYes, kRefused, kNo };
 
 void count_traffic(Requester& requester, Arrived arrived);
+// So many requests from the front on: RDMA writes, or reads, that have all been moved.
+void count_moved(Requester& requester, std::uint32_t requests);
 // Adds what count_traffic() has gathered: before anybody learns that a request has completed.
 void add_uncounted(Requester& requester);
 // A multicast datagram, once for who sends it and once for each receiver (its target).

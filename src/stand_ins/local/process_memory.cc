@@ -2,6 +2,7 @@
 
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -51,13 +52,18 @@ std::size_t bytes_in(std::span<const iovec> pieces) {
 
 // `kNumber`: of process_vm_readv or process_vm_writev.
 template <long kNumber>
+long move_once(const ProcessMemory& process, std::span<const iovec> local,
+               std::span<const iovec> remote) {
+  return system_call_while(process.held, kNumber, process.pid, as_number(local.data()),
+                           static_cast<long>(local.size()), as_number(remote.data()),
+                           static_cast<long>(remote.size()), 0);
+}
+
+template <long kNumber>
 int transfer(const ProcessMemory& process, std::span<iovec> local, std::span<iovec> remote) {
   std::size_t left = bytes_in(remote);
   while (!remote.empty()) {
-    const long moved =
-        system_call_while(process.held, kNumber, process.pid, as_number(local.data()),
-                          static_cast<long>(local.size()), as_number(remote.data()),
-                          static_cast<long>(remote.size()), 0);
+    const long moved = move_once<kNumber>(process, local, remote);
     if (moved == kEnded) return ECANCELED;
     if (moved < 0) return static_cast<int>(-moved);
     if (static_cast<std::size_t>(moved) == left) return 0;
@@ -71,18 +77,6 @@ int transfer(const ProcessMemory& process, std::span<iovec> local, std::span<iov
     remote = drop_first(remote, static_cast<std::size_t>(moved));
   }
   return 0;
-}
-
-// Splits the last piece before its last cache line; returns the list with one piece more.
-std::span<iovec> split_tail(std::span<iovec> remote) {
-  iovec& last = remote.back();
-  const auto begin = reinterpret_cast<std::uintptr_t>(last.iov_base);
-  const std::uintptr_t tail = (begin + last.iov_len - 1) & ~(kCacheLine - 1);
-  if (last.iov_len <= kCacheLine || tail <= begin) return remote;
-  const std::span<iovec> longer(remote.data(), remote.size() + 1);
-  longer.back() = {reinterpret_cast<void*>(tail), begin + last.iov_len - tail};
-  last.iov_len = tail - begin;
-  return longer;
 }
 
 }  // namespace
@@ -100,11 +94,38 @@ int read_few(int memory_file, const While& held, std::span<const iovec> local,
 
 int write_process(const ProcessMemory& process, std::span<iovec> local, std::span<iovec> remote) {
   if (remote.empty()) return 0;
-  return transfer<SYS_process_vm_writev>(process, local, split_tail(remote));
+  return transfer<SYS_process_vm_writev>(process, split_tail(local, remote.back()), remote);
 }
 
 int read_process(const ProcessMemory& process, std::span<iovec> local, std::span<iovec> remote) {
   return transfer<SYS_process_vm_readv>(process, local, remote);
+}
+
+long write_once(const ProcessMemory& process, std::span<const iovec> local,
+                std::span<const iovec> remote) {
+  return move_once<SYS_process_vm_writev>(process, local, remote);
+}
+
+long read_once(const ProcessMemory& process, std::span<const iovec> local,
+               std::span<const iovec> remote) {
+  return move_once<SYS_process_vm_readv>(process, local, remote);
+}
+
+std::span<iovec> split_tail(std::span<iovec> local, const iovec& remote) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(remote.iov_base);
+  const std::uintptr_t line = (begin + remote.iov_len - 1) & ~(kCacheLine - 1);
+  if (remote.iov_len <= kCacheLine || line <= begin) return local;
+  std::size_t tail = begin + remote.iov_len - line;
+  std::size_t split = local.size();
+  while (split > 0 && local[split - 1].iov_len < tail) tail -= local[--split].iov_len;
+  if (split == 0 || local[split - 1].iov_len == tail) return local;
+  iovec& whole = local[split - 1];
+  const std::span<iovec> longer(local.data(), local.size() + 1);
+  std::copy_backward(local.begin() + static_cast<std::ptrdiff_t>(split), local.end(), longer.end());
+  const std::size_t head = whole.iov_len - tail;
+  longer[split] = {static_cast<std::byte*>(whole.iov_base) + head, tail};
+  whole.iov_len = head;
+  return longer;
 }
 
 void copy_within(std::span<const iovec> from, std::span<const iovec> to) {

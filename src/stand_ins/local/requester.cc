@@ -6,9 +6,11 @@
 #include <cstring>
 
 #include "base/kill_point.h"
+#include "local/coalesce.h"
 #include "local/fault_hooks.h"
 #include "local/local_path.h"
 #include "local/move_now.h"
+#include "local/process_memory.h"
 #include "rnic/delivery/segments.h"
 
 namespace gdr::local {
@@ -27,10 +29,6 @@ bool can_be_carried(const PieceList& from, const PieceList& to) {
   return to.pieces().front().where == Where::kProcess && !to.has_on_demand() &&
          from.cpu_reachable() && !from.has_on_demand() && !from.has_nowhere();
 }
-
-// The kernel does not let this process copy: by the other one's rights (ptrace scope), or by a
-// filter of system calls, which may say anything.
-bool is_refusal(int error) { return error == EPERM || error == EACCES || error == ENOSYS; }
 
 // A process that calls exec has other memory a moment before its connections are closed.
 bool is_gone(peers::Peer& peer, int error) {
@@ -221,6 +219,9 @@ void Requester::use_opened() {
 
 Advance Requester::carry_out() {
   if (in_progress) return poll_transfer();
+  if (queue_pair.send_ring().size() > 1) {
+    if (const std::optional<Advance> went = move_coalesced(*this)) return *went;
+  }
   peers::Peer* owner = target.peer();
   kill_point("locked");
   const int error = move_now(from, to, {owner, target.held()});

@@ -125,6 +125,7 @@ struct Requester final : rnic::CarrierState {
   KnownPort known_port;  // the last one that a message went to
   UncountedTraffic uncounted;
 
+  bool coalesces = true;   // false: the kernel refuses calls that move several requests
   bool on_engine = false;  // the engine thread goes on with the ring
   bool by_engine = false;  // and it is the one that is at it now
 

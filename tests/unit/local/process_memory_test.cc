@@ -84,26 +84,87 @@ TEST_F(ProcessMemoryTest, WritesAndReadsBetweenListsThatAreCutDifferently) {
   }
 }
 
+// The bytes are those of the list before it was split.
+void expect_split(std::vector<iovec> list, std::uintptr_t remote,
+                  std::vector<std::size_t> lengths) {
+  std::size_t bytes = 0;
+  for (const iovec& piece : list) bytes += piece.iov_len;
+  std::vector<iovec> room = list;
+  room.push_back({});
+  const auto split =
+      split_tail({room.data(), list.size()}, {reinterpret_cast<void*>(remote), bytes});
+  std::vector<std::size_t> found;
+  auto* expected = static_cast<std::byte*>(list.front().iov_base);
+  for (const iovec& piece : split) {
+    found.push_back(piece.iov_len);
+    EXPECT_EQ(piece.iov_base, expected);
+    expected += piece.iov_len;
+  }
+  EXPECT_EQ(found, lengths);
+}
+
+TEST(SplitTail, CutsWhereTheLastCacheLineOfItsPlaceBegins) {
+  const auto list = [](const std::vector<std::size_t>& lengths) {
+    std::vector<iovec> pieces;
+    std::byte* at = reinterpret_cast<std::byte*>(0x7000);
+    for (const std::size_t length : lengths) {
+      pieces.push_back({at, length});
+      at += length;
+    }
+    return pieces;
+  };
+  expect_split(list({64}), 0x1010, {64});  // a cache line or less is as it was
+  expect_split(list({65}), 0x1000, {64, 1});
+  expect_split(list({128}), 0x1000, {64, 64});
+  expect_split(list({100}), 0x1030, {80, 20});
+  expect_split(list({50, 50}), 0x1030, {50, 30, 20});
+  expect_split(list({80, 20}), 0x1030, {80, 20});  // is so already
+  expect_split(list({70, 20, 10}), 0x1030, {70, 10, 10, 10});
+  expect_split(list({79, 0, 21, 0}), 0x1030, {79, 0, 1, 20, 0});
+}
+
+TEST_F(ProcessMemoryTest, OneCallMovesWhatIsThereAndSaysHowMuch) {
+  // Only in this process: where the hole is.
+  auto* pages = static_cast<std::uint8_t*>(
+      mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  munmap(pages + 4096, 4096);
+  std::uint8_t bytes[24];
+  std::memset(bytes, 0xee, sizeof bytes);
+  const iovec here[] = {{bytes, 8}, {bytes + 8, 8}, {bytes + 16, 8}};
+  const iovec there[] = {{pages + 10, 8}, {pages + 4090, 8}, {pages + 8192, 8}};
+  EXPECT_EQ(write_once({getpid(), kHeld}, here, there), 8 + 6);
+  EXPECT_EQ(pages[17], 0xee);
+  EXPECT_EQ(pages[4095], 0xee);
+  EXPECT_EQ(pages[8192], 0) << "nothing behind it";
+  EXPECT_EQ(read_once({getpid(), kHeld}, here, there), 8 + 6);
+  EXPECT_EQ(write_once({getpid(), kHeld}, here, {there + 1, 1}), 6);
+  const iovec hole{pages + 4096, 8};
+  EXPECT_EQ(write_once({getpid(), kHeld}, {here, 1}, {&hole, 1}), -EFAULT);
+  EXPECT_EQ(write_once({getpid(), {&epoch, 4}}, {here, 1}, {there, 1}), kEnded);
+  munmap(pages, 4096);
+  munmap(pages + 8192, 4096);
+}
+
 TEST_F(ProcessMemoryTest, MemoryThatIsNotThereIsAnErrorOnEitherSide) {
   std::uint8_t bytes[256] = {};
-  iovec here{bytes, sizeof bytes};
-  iovec there[2] = {{reinterpret_cast<void*>(0x1000), sizeof bytes}, {}};
-  EXPECT_EQ(write_process({child_, kHeld}, {&here, 1}, {there, 1}), EFAULT);
-  here = {reinterpret_cast<void*>(0x1000), 256};
-  there[0] = {seen_, 256};
-  EXPECT_EQ(write_process({child_, kHeld}, {&here, 1}, {there, 1}), EFAULT);
+  iovec here[2] = {{bytes, sizeof bytes}, {}};
+  iovec there{reinterpret_cast<void*>(0x1000), sizeof bytes};
+  EXPECT_EQ(write_process({child_, kHeld}, {here, 1}, {&there, 1}), EFAULT);
+  here[0] = {reinterpret_cast<void*>(0x1000), 256};
+  there = {seen_, 256};
+  EXPECT_EQ(write_process({child_, kHeld}, {here, 1}, {&there, 1}), EFAULT);
 }
 
 TEST_F(ProcessMemoryTest, ARangeThatEndsInAHoleIsAnErrorAndNotAShortCopy) {
   ASSERT_EQ(mprotect(seen_, kBytes, PROT_READ | PROT_WRITE), 0);
   std::vector<std::uint8_t> bytes(3 * 4096, 0xee);
-  iovec here{bytes.data(), bytes.size()};
+  iovec here[2] = {{bytes.data(), bytes.size()}, {}};
   // Two pages of it, then whatever lies behind: an unmapped page that this process makes.
   auto* hole = static_cast<std::uint8_t*>(
       mmap(nullptr, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   munmap(hole + 2 * 4096, 4096);
-  iovec there[2] = {{hole, bytes.size()}, {}};
-  EXPECT_EQ(write_process({getpid(), kHeld}, {&here, 1}, {there, 1}), EFAULT);
+  iovec there{hole, bytes.size()};
+  EXPECT_EQ(write_process({getpid(), kHeld}, {here, 1}, {&there, 1}), EFAULT);
   munmap(hole, 2 * 4096);
 }
 
@@ -111,10 +172,10 @@ TEST_F(ProcessMemoryTest, AProcessThatIsGoneIsNoSuchProcess) {
   const pid_t pid = child_;
   end_child();
   std::uint8_t bytes[8] = {};
-  iovec here{bytes, 8};
-  iovec there[2] = {{seen_, 8}, {}};
-  EXPECT_EQ(write_process({pid, kHeld}, {&here, 1}, {there, 1}), ESRCH);
-  EXPECT_EQ(read_process({pid, kHeld}, {&here, 1}, {there, 1}), ESRCH);
+  iovec here[2] = {{bytes, 8}, {}};
+  iovec there{seen_, 8};
+  EXPECT_EQ(write_process({pid, kHeld}, {here, 1}, {&there, 1}), ESRCH);
+  EXPECT_EQ(read_process({pid, kHeld}, {here, 1}, {&there, 1}), ESRCH);
 }
 
 class MemoryFileTest : public ProcessMemoryTest {
@@ -180,9 +241,9 @@ TEST_F(ProcessMemoryTest, CarriesMoreThanOneCallOfTheKernelCan) {
   }
   close(page);
   std::memset(target, 0xff, kSlab);
-  iovec here{big, kTotal};
-  iovec there[2] = {{target, kTotal}, {}};
-  EXPECT_EQ(write_process({getpid(), kHeld}, {&here, 1}, {there, 1}), 0);
+  iovec here[2] = {{big, kTotal}, {}};
+  iovec there{target, kTotal};
+  EXPECT_EQ(write_process({getpid(), kHeld}, {here, 1}, {&there, 1}), 0);
   // The bytes behind the kernel's limit were the last to arrive at the slab's first places.
   EXPECT_EQ(target[0], 0);
   EXPECT_EQ(target[kTotal % kSlab], 0);

@@ -1,0 +1,464 @@
+// Lists of short RDMA writes and reads: one system call carries several of them. Nobody can tell:
+// each arrives whole and in the order of posting, an error is that of its own request, what is
+// behind it is not placed, and whoever dies leaves a prefix of the list.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/clock.h"
+#include "connection.h"
+
+namespace gdr::test {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+constexpr std::uint32_t kMost = 256;  // requests of a list here: more than one call carries
+
+// Requests that are posted by one call.
+class List {
+ public:
+  explicit List(ibv_wr_opcode opcode) : opcode_(opcode) {
+    requests_.reserve(kMost);
+    segments_.reserve(3 * kMost);
+  }
+  // Its bytes here may be cut into several segments.
+  void add(const Memory& memory, std::size_t at, std::size_t length, const Remote& there,
+           std::size_t remote_at, std::uint32_t segments = 1, unsigned flags = 0) {
+    ibv_send_wr request{};
+    request.wr_id = requests_.size();
+    request.opcode = opcode_;
+    request.send_flags = flags;
+    request.sg_list = segments_.data() + segments_.size();
+    request.num_sge = static_cast<int>(segments);
+    request.wr.rdma = {there.address + remote_at, there.key};
+    for (std::uint32_t i = 0; i < segments; ++i) {
+      const std::size_t from = length * i / segments, to = length * (i + 1) / segments;
+      segments_.push_back(memory.segment(at + from, to - from));
+    }
+    requests_.push_back(request);
+  }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(requests_.size()); }
+  void post(ibv_qp* qp, bool tells_of_each) {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      const bool is_last = i + 1 == requests_.size();
+      requests_[i].next = is_last ? nullptr : &requests_[i + 1];
+      if (tells_of_each || is_last) requests_[i].send_flags |= IBV_SEND_SIGNALED;
+    }
+    ibv_send_wr* bad = nullptr;
+    require(ibv_post_send(qp, requests_.data(), &bad) == 0, "posted");
+  }
+
+ private:
+  const ibv_wr_opcode opcode_;
+  std::vector<ibv_send_wr> requests_;
+  std::vector<ibv_sge> segments_;
+};
+
+// Where the messages of a list of many lengths lie at the target: some touch, others do not.
+struct Span {
+  std::size_t at, length;
+};
+std::vector<Span> spans() {
+  constexpr std::size_t kLengths[] = {8, 8, 1, 64, 65, 0, 200, 1024, 8, 4096, 100};
+  std::vector<Span> all;
+  std::size_t at = 3;
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    const std::size_t length = kLengths[i % std::size(kLengths)];
+    all.push_back({at, length});
+    at += length + (i % 4 == 3 ? 37 : 0);
+  }
+  return all;
+}
+
+class ListsOfEachLength : public testing::TestWithParam<bool> {
+};  // whether each request is told of
+
+TEST_P(ListsOfEachLength, OfWritesArriveWholeAtTheirPlaces) {
+  Child child([](Wire& wire) {
+    be_target(wire, {}, [](TargetSide t) {
+      t.wire.meet();
+      std::size_t end = 0;
+      std::uint64_t seed = 0;
+      for (const Span& span : spans()) {
+        require(t.memory.first_not(0, end, span.at - end) == -1, "nothing lies in between");
+        require(t.memory.first_not_pattern(seed++, span.at, span.length) == -1, "its bytes");
+        end = span.at + span.length;
+      }
+    });
+  });
+  Side side;
+  Memory& memory = side.memory(1 << 20);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, kMost);
+  const Remote to = connect_to_target(side, qp, child.wire());
+  List list(IBV_WR_RDMA_WRITE);
+  std::size_t at = 0;
+  for (const Span& span : spans()) {
+    const std::uint32_t number = list.size();
+    memory.fill_pattern(number, at, span.length);
+    const bool is_inline = number % 5 == 2 && span.length <= 200;
+    list.add(memory, at, span.length, to, span.at, 1 + number % 3,
+             is_inline ? std::uint32_t{IBV_SEND_INLINE} : 0);
+    at += span.length + 11;
+  }
+  list.post(qp, GetParam());
+  for (std::uint32_t i = GetParam() ? 0 : list.size() - 1; i < list.size(); ++i) {
+    EXPECT_EQ(side.expect(IBV_WC_SUCCESS).wr_id, i);
+  }
+  side.expect_quiet();
+  child.wire().meet();
+  child.finish();
+}
+
+TEST_P(ListsOfEachLength, OfReadsFetchTheirOwnBytes) {
+  Child child([](Wire& wire) {
+    be_target(wire, {}, [](TargetSide t) {
+      std::uint64_t seed = 0;
+      for (const Span& span : spans()) t.memory.fill_pattern(seed++, span.at, span.length);
+      t.wire.meet();
+      t.wire.meet();
+    });
+  });
+  Side side;
+  Memory& memory = side.memory(1 << 20);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, kMost);
+  const Remote from = connect_to_target(side, qp, child.wire());
+  child.wire().meet();
+  List list(IBV_WR_RDMA_READ);
+  std::size_t at = 0;
+  for (const Span& span : spans()) {
+    list.add(memory, at, span.length, from, span.at, 1 + list.size() % 3);
+    at += span.length + 11;
+  }
+  list.post(qp, GetParam());
+  for (std::uint32_t i = GetParam() ? 0 : list.size() - 1; i < list.size(); ++i) {
+    EXPECT_EQ(side.expect(IBV_WC_SUCCESS).wr_id, i);
+  }
+  at = 0;
+  std::uint64_t seed = 0;
+  for (const Span& span : spans()) {
+    EXPECT_EQ(memory.first_not_pattern(seed++, at, span.length), -1);
+    EXPECT_EQ(memory.first_not(0, at + span.length, 11), -1);
+    at += span.length + 11;
+  }
+  child.wire().meet();
+  child.finish();
+}
+
+std::string told(const testing::TestParamInfo<bool>& which) {
+  return which.param ? "WithEachTold" : "WithTheLastTold";
+}
+INSTANTIATE_TEST_SUITE_P(Completions, ListsOfEachLength, testing::Bool(), told);
+
+// Rounds of a payload and the flag that tells of it, many in one list; the reader looks at the
+// flags from the last to the first.
+TEST(CoalescedLists, AReaderThatSpinsSeesNoFlagBeforeTheBytesBehindWhichItWasPosted) {
+  constexpr std::uint64_t kRounds = 20'000;
+  constexpr std::size_t kPairs = 24, kPayload = 152, kStride = 256;
+  Child child([](Wire& wire) {
+    be_target(wire, {}, [](TargetSide t) {
+      t.wire.meet();
+      const auto word = [&](std::size_t at) {
+        return reinterpret_cast<std::atomic<std::uint64_t>*>(t.memory.bytes() + at)->load();
+      };
+      const Nanoseconds start = now();
+      std::uint64_t last = 0, looks = 0, seen_under_way = 0;
+      bool is_in_order = true;
+      while (last != kRounds && now() - start < 20 * kSecond && is_in_order) {
+        last = word((kPairs - 1) * kStride + kPayload);
+        std::uint64_t newer = last;
+        for (std::size_t i = kPairs; i-- > 0;) {
+          const std::uint64_t flag = word(i * kStride + kPayload);
+          is_in_order &= flag >= newer;
+          newer = ~std::uint64_t{0};
+          for (std::size_t at = 0; at < kPayload; at += 8) {
+            newer = std::min(newer, word(i * kStride + at));
+          }
+          is_in_order &= newer >= flag;
+          seen_under_way += flag != last ? 1 : 0;
+        }
+        ++looks;
+      }
+      require(is_in_order, "nothing is older than what was posted behind it");
+      require(last == kRounds, "the last round arrives");
+      require(seen_under_way > 0, "some of " + std::to_string(looks) + " looks fell into a list");
+      t.wire.meet();
+    });
+  });
+  Side side;
+  Memory& memory = side.memory(1 << 20);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, kMost);
+  const Remote to = connect_to_target(side, qp, child.wire());
+  List list(IBV_WR_RDMA_WRITE);
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    list.add(memory, 0, kPayload, to, i * kStride);
+    list.add(memory, 0, 8, to, i * kStride + kPayload);
+  }
+  child.wire().meet();
+  for (std::uint64_t round = 1; round <= kRounds; ++round) {
+    for (std::size_t at = 0; at < kPayload; at += 8) {
+      std::memcpy(memory.bytes() + at, &round, sizeof round);
+    }
+    list.post(qp, false);
+    side.expect(IBV_WC_SUCCESS);
+  }
+  child.wire().meet();
+  child.finish();
+}
+
+enum class Wrong { kKey, kHoleThere, kHoleHere };
+
+struct Error {
+  Wrong wrong;
+  std::uint32_t position;
+  ibv_wr_opcode opcode;
+};
+
+std::string name_of(const testing::TestParamInfo<Error>& info) {
+  static const char* const kNames[] = {"Key", "HoleThere", "HoleHere"};
+  return std::string(info.param.opcode == IBV_WR_RDMA_READ ? "Read" : "Write") +
+         kNames[static_cast<int>(info.param.wrong)] + "At" + std::to_string(info.param.position);
+}
+
+class ErrorInAList : public testing::TestWithParam<Error> {};
+
+// Each request has a page of its own on both sides.
+TEST_P(ErrorInAList, IsThatOfItsRequestAndNothingBehindItIsPlaced) {
+  constexpr std::uint32_t kRequests = 12;
+  const auto [wrong, position, opcode] = GetParam();
+  const bool writes = opcode == IBV_WR_RDMA_WRITE;
+  Child child([=](Wire& wire) {
+    be_target(wire, {.bytes = kRequests * kPage}, [=](TargetSide t) {
+      for (std::uint32_t i = 0; i < kRequests && !writes; ++i) t.memory.bytes()[i * kPage] = 0x33;
+      if (wrong == Wrong::kHoleThere) munmap(t.memory.bytes() + position * kPage, kPage);
+      t.wire.meet();
+      t.wire.meet();
+      for (std::uint32_t i = 0; i < kRequests && writes; ++i) {
+        if (wrong == Wrong::kHoleThere && i == position) continue;
+        require(t.memory.bytes()[i * kPage] == (i < position ? 0x33 : 0), "a prefix is placed");
+      }
+    });
+  });
+  Side side;
+  Memory& memory = side.memory(kRequests * kPage);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  Remote there = connect_to_target(side, qp, child.wire());
+  List list(opcode);
+  for (std::uint32_t i = 0; i < kRequests; ++i) {
+    if (writes) memory.bytes()[i * kPage] = 0x33;
+    Remote its = there;
+    if (wrong == Wrong::kKey && i == position) its.key ^= 0x10;
+    list.add(memory, i * kPage, 8, its, i * kPage);
+  }
+  if (wrong == Wrong::kHoleHere) munmap(memory.bytes() + position * kPage, kPage);
+  child.wire().meet();
+  list.post(qp, true);
+  const ibv_wc_status status = wrong == Wrong::kKey         ? IBV_WC_REM_ACCESS_ERR
+                               : wrong == Wrong::kHoleThere ? IBV_WC_REM_OP_ERR
+                                                            : IBV_WC_LOC_PROT_ERR;
+  for (std::uint32_t i = 0; i < kRequests; ++i) {
+    const ibv_wc one = side.expect(i < position    ? IBV_WC_SUCCESS
+                                   : i == position ? status
+                                                   : IBV_WC_WR_FLUSH_ERR);
+    EXPECT_EQ(one.wr_id, i);
+    if (writes || (wrong == Wrong::kHoleHere && i == position)) continue;
+    EXPECT_EQ(memory.bytes()[i * kPage], i < position ? 0x33 : 0) << i;
+  }
+  child.wire().meet();
+  child.finish();
+}
+
+constexpr Error kErrors[] = {
+    {Wrong::kKey, 0, IBV_WR_RDMA_WRITE},        {Wrong::kKey, 1, IBV_WR_RDMA_WRITE},
+    {Wrong::kKey, 7, IBV_WR_RDMA_WRITE},        {Wrong::kKey, 11, IBV_WR_RDMA_WRITE},
+    {Wrong::kKey, 7, IBV_WR_RDMA_READ},         {Wrong::kHoleThere, 0, IBV_WR_RDMA_WRITE},
+    {Wrong::kHoleThere, 1, IBV_WR_RDMA_WRITE},  {Wrong::kHoleThere, 7, IBV_WR_RDMA_WRITE},
+    {Wrong::kHoleThere, 11, IBV_WR_RDMA_WRITE}, {Wrong::kHoleThere, 7, IBV_WR_RDMA_READ},
+    {Wrong::kHoleHere, 0, IBV_WR_RDMA_WRITE},   {Wrong::kHoleHere, 7, IBV_WR_RDMA_WRITE},
+    {Wrong::kHoleHere, 11, IBV_WR_RDMA_WRITE},  {Wrong::kHoleHere, 7, IBV_WR_RDMA_READ},
+};
+INSTANTIATE_TEST_SUITE_P(AtEachPosition, ErrorInAList, testing::ValuesIn(kErrors), name_of);
+
+// Their places touch, and the third one's end lies on a page that is not there.
+TEST(CoalescedLists, AWriteWhoseSecondPageIsMissingFailsByItself) {
+  constexpr std::size_t kFirst = kPage - 20;
+  Child child([](Wire& wire) {
+    be_target(wire, {.bytes = 2 * kPage}, [](TargetSide t) {
+      munmap(t.memory.bytes() + kPage, kPage);
+      t.wire.meet();
+      t.wire.meet();
+      require(t.memory.first_not(0, 0, kFirst) == -1, "nothing before them");
+      require(t.memory.first_not(0x33, kFirst, 16) == -1, "the first two");
+    });
+  });
+  Side side;
+  Memory& memory = side.memory(kPage);
+  memory.fill(0x33);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  const Remote to = connect_to_target(side, qp, child.wire());
+  List list(IBV_WR_RDMA_WRITE);
+  for (std::size_t i = 0; i < 6; ++i) list.add(memory, i * 64, 8, to, kFirst + i * 8);
+  child.wire().meet();
+  list.post(qp, true);
+  for (const ibv_wc_status status : {IBV_WC_SUCCESS, IBV_WC_SUCCESS, IBV_WC_REM_OP_ERR,
+                                     IBV_WC_WR_FLUSH_ERR, IBV_WC_WR_FLUSH_ERR}) {
+    side.expect(status);
+  }
+  child.wire().meet();
+  child.finish();
+}
+
+// A list of every kind: those that go together lie between those that do not.
+TEST(CoalescedLists, KeepTheirOrderAmongRequestsOfOtherKinds) {
+  constexpr std::uint32_t kRounds = 300;
+  Child child([](Wire& wire) {
+    be_target(wire, {}, [](TargetSide t) {
+      for (std::uint32_t i = 0; i < 64; ++i) t.side.receive(t.qp, {t.memory.segment(4096, 8)}, i);
+      t.wire.meet();
+      for (std::uint32_t round = 0; round < kRounds; ++round) {
+        const ibv_wc told = t.side.expect(IBV_WC_SUCCESS);
+        std::uint64_t written[3];
+        std::memcpy(written, t.memory.bytes(), sizeof written);
+        require(told.imm_data == round && written[0] >= round && written[1] >= round,
+                "what was posted before it is there");
+        t.side.receive(t.qp, {t.memory.segment(4096, 8)}, round);
+      }
+      t.wire.meet();
+    });
+  });
+  Side side;
+  Memory& memory = side.memory(kPage);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  const Remote there = connect_to_target(side, qp, child.wire());
+  child.wire().meet();
+  for (std::uint64_t round = 0; round < kRounds; ++round) {
+    std::memcpy(memory.bytes(), &round, sizeof round);
+    ibv_sge value = memory.segment(0, 8), back = memory.segment(64, 8),
+            sum = memory.segment(128, 8);
+    struct Step {
+      ibv_wr_opcode opcode;
+      ibv_sge* segment;
+      std::size_t at;
+    };
+    const Step steps[] = {{IBV_WR_RDMA_WRITE, &value, 0},
+                          {IBV_WR_RDMA_WRITE, &value, 8},
+                          {IBV_WR_RDMA_READ, &back, 8},
+                          {IBV_WR_RDMA_READ, &back, 0},
+                          {IBV_WR_RDMA_WRITE, &back, 32},
+                          {IBV_WR_ATOMIC_FETCH_AND_ADD, &sum, 40},
+                          {IBV_WR_RDMA_WRITE_WITH_IMM, &value, 16}};
+    ibv_send_wr requests[std::size(steps)]{};
+    for (std::size_t i = 0; i < std::size(steps); ++i) {
+      requests[i].opcode = steps[i].opcode;
+      requests[i].sg_list = steps[i].segment;
+      requests[i].num_sge = 1;
+      requests[i].imm_data = static_cast<std::uint32_t>(round);
+      if (steps[i].opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+        requests[i].wr.atomic = {there.address + steps[i].at, 1, 0, there.key};
+      } else {
+        requests[i].wr.rdma = {there.address + steps[i].at, there.key};
+      }
+      if (i + 1 < std::size(steps)) requests[i].next = &requests[i + 1];
+    }
+    requests[std::size(steps) - 1].send_flags = IBV_SEND_SIGNALED;
+    ibv_send_wr* bad = nullptr;
+    ASSERT_EQ(ibv_post_send(qp, requests, &bad), 0);
+    side.expect(IBV_WC_SUCCESS);
+    EXPECT_EQ(std::memcmp(memory.bytes() + 64, &round, 8), 0) << "a read sees the write before it";
+    EXPECT_EQ(std::memcmp(memory.bytes() + 128, &round, 8), 0) << "each atomic once";
+  }
+  child.wire().meet();
+  child.finish();
+}
+
+void check_opaque() {
+  Child child([](Wire& wire) {
+    be_target(wire, {}, [](TargetSide t) {
+      t.wire.meet();
+      for (std::size_t i = 0; i < 40; ++i) {
+        require(t.memory.first_not(0x33, i * 64, 8) == -1, "each arrives");
+      }
+    });
+  });
+  Side side;
+  Memory& memory = side.memory(kPage);
+  memory.fill(0x33);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  const Remote to = connect_to_target(side, qp, child.wire());
+  List list(IBV_WR_RDMA_WRITE);
+  for (std::size_t i = 0; i < 40; ++i) list.add(memory, 0, 8, to, i * 64);
+  list.post(qp, false);
+  EXPECT_EQ(side.expect(IBV_WC_SUCCESS).wr_id, 39u);
+  child.wire().meet();
+  child.finish();
+}
+TEST(CoalescedLists, ArriveAtAnOpaqueProcess) { run_opaque(check_opaque); }
+TEST(CoalescedLists, ArriveWhereTheKernelKnowsNoCopiesBetweenProcesses) {
+  run_opaque(check_opaque, ENOSYS);
+}
+
+// The initiator dies at a moment of a list that several calls carry.
+class DeathInAList : public testing::Test {
+ protected:
+  static constexpr std::uint32_t kRequests = 200;
+
+  void SetUp() override {
+#ifndef GDR_FAULT_HOOKS
+    GTEST_SKIP() << "built without fault hooks";
+#endif
+  }
+  // How many of the list are there then.
+  static std::uint32_t placed_by_death_at(const char* moment) {
+    Child child([moment](Wire& wire) {
+      setenv("GDR_KILL", moment, 1);
+      Side side;
+      Memory& memory = side.memory(kPage);
+      memory.fill(0x33);
+      ibv_qp* qp = side.queue_pair(IBV_QPT_RC, kMost);
+      wire.send(side.endpoint(qp));
+      side.connect(qp, wire.receive<Endpoint>());
+      const auto to = wire.receive<Remote>();
+      wire.meet();
+      List list(IBV_WR_RDMA_WRITE);
+      for (std::size_t i = 0; i < kRequests; ++i) list.add(memory, i, 8, to, i * 64);
+      list.post(qp, false);
+    });
+    Side side;
+    Memory& memory = side.memory(kRequests * 64);
+    ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+    const auto there = child.wire().receive<Endpoint>();
+    child.wire().send(side.endpoint(qp));
+    side.connect(qp, there);
+    child.wire().send(memory.remote());
+    child.wire().meet();
+    siginfo_t ended{};
+    EXPECT_EQ(waitid(P_PID, static_cast<id_t>(child.pid()), &ended, WEXITED | WNOWAIT), 0);
+    EXPECT_EQ(ended.si_status, SIGKILL);
+    std::uint32_t placed = 0;
+    while (placed < kRequests && memory.bytes()[placed * 64] == 0x33) ++placed;
+    for (std::uint32_t i = placed; i < kRequests; ++i) EXPECT_EQ(memory.bytes()[i * 64], 0) << i;
+    const Nanoseconds start = now();
+    EXPECT_EQ(ibv_destroy_qp(qp), 0);
+    memory.deregister();
+    EXPECT_LT(now() - start, kSecond);
+    child.kill();
+    return placed;
+  }
+};
+
+TEST_F(DeathInAList, LeavesWhatTheCallsUntilThenHaveCarriedAndHoldsUpNobody) {
+  EXPECT_EQ(placed_by_death_at("locked:1"), 0u);
+  const std::uint32_t by_one = placed_by_death_at("copied:1");
+  EXPECT_GT(by_one, 1u);
+  EXPECT_LE(by_one, 64u) << "so many are carried by one call at most";
+  EXPECT_EQ(placed_by_death_at("locked:2"), by_one);
+  EXPECT_EQ(placed_by_death_at("copied:2"), 2 * by_one);
+}
+
+}  // namespace
+}  // namespace gdr::test
