@@ -162,14 +162,13 @@ void add_uncounted(Requester& requester) {
   if (uncounted.messages == 0) return;
   Port& own = requester.queue_pair.port();
   Port& there = *uncounted.there;
-  const std::uint32_t stripe = Port::stripe_now();
-  own.add_in(stripe, uncounted.writes ? kSentWrites : kSentSends, uncounted.messages);
-  own.add_in(stripe, kXmitBytes, uncounted.bytes);
-  there.add_in(stripe, uncounted.writes ? kTakenWrites : kTakenSends, uncounted.messages);
-  there.add_in(stripe, kRcvBytes, uncounted.bytes);
+  own.add(uncounted.writes ? kSentWrites : kSentSends, uncounted.messages);
+  own.add(kXmitBytes, uncounted.bytes);
+  there.add(uncounted.writes ? kTakenWrites : kTakenSends, uncounted.messages);
+  there.add(kRcvBytes, uncounted.bytes);
   if (uncounted.more_packets != 0) {
-    own.add_in(stripe, kXmitPackets, uncounted.more_packets);
-    there.add_in(stripe, kRcvPackets, uncounted.more_packets);
+    own.add(kXmitPackets, uncounted.more_packets);
+    there.add(kRcvPackets, uncounted.more_packets);
   }
   uncounted = {};
 }
