@@ -26,10 +26,16 @@ struct UncountedTraffic {
   std::uint64_t more_packets = 0;  // beyond one for each message
 };
 
+// As a packet carries them.
+constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) & ~std::uint64_t{3}; }
+
 // Whether the other side took it, refused it (and said so), or nobody knows of it.
 enum class Arrived { kYes, kRefused, kNo };
 
 void count_traffic(Requester& requester, Arrived arrived);
+// The same for sends that are not longer than any path MTU, which all arrived: so many, and all of
+// their bytes, padded.
+void count_short_sends(Requester& requester, std::uint32_t messages, std::uint64_t payload);
 // Adds what count_traffic() has gathered: before anybody learns that a request has completed.
 void add_uncounted(Requester& requester);
 // A multicast datagram, once for who sends it and once for each receiver (its target).

@@ -50,13 +50,24 @@ struct alignas(64) SharedQueuePair {
   // not each post has to fetch the initiator's line.
   std::atomic<std::uint32_t> polled_head;
   alignas(64) std::atomic<std::uint32_t> receive_head;  // advanced under `responder`
-  // While a receive is off the queue and not completed: what receive_head is then. Otherwise 0.
-  std::atomic<std::uint32_t> completing;
   // What receive_tail was when an initiator last looked, so that not each message has to fetch the
   // owner's line. Under `responder`.
   std::atomic<std::uint32_t> known_tail;
+  // While receives are off the queue and not completed: see receives_taken(). Otherwise 0.
+  std::atomic<std::uint64_t> completing;
 };
 static_assert(sizeof(SharedQueuePair) == 256);
+
+// Most short messages of one list that reach their receiver together.
+constexpr std::uint32_t kMostTogether = 32;
+// Receives that are taken together: what receive_head was before, and what it is then. Never 0.
+constexpr std::uint64_t receives_taken(std::uint32_t from, std::uint32_t to) {
+  return std::uint64_t{from} << 32 | to;
+}
+constexpr std::uint32_t taken_from(std::uint64_t taken) {
+  return static_cast<std::uint32_t>(taken >> 32);
+}
+constexpr std::uint32_t taken_to(std::uint64_t taken) { return static_cast<std::uint32_t>(taken); }
 
 struct SharedSegmentEntry {
   std::uint64_t address;
@@ -105,7 +116,7 @@ struct alignas(64) SharedSrq {
   std::atomic<std::uint32_t> waiting;                   // somebody may be in `waiters`
   alignas(64) std::atomic<std::uint32_t> receive_head;  // advanced under `consumer`
   // For a queue that initiators take from directly (XRC, tags): as in a queue pair.
-  std::atomic<std::uint32_t> completing;
+  std::atomic<std::uint64_t> completing;
   // Processes to wake when a receive is posted: a bit for each slot.
   alignas(64) std::atomic<std::uint64_t> waiters[kSlots / 64];
 };
