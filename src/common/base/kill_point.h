@@ -8,6 +8,7 @@
 //   copied           its bytes have been moved, nothing has been completed
 //   receive_taken    its receive is off the target's queue, and not completed
 //   receive_pushed   its receive's completion is there
+//   receive_counted  its completion counts, and is not marked
 //   pushing          a completion is written, and does not count yet; the producer lock is held
 //   pushing_receive  the same, of a receive in another process
 //   event_due        a completion event of another process is due, and nobody has been told

@@ -35,9 +35,9 @@ bool store_while(const While& condition, std::atomic<T>& place, std::type_identi
 
 // Both, or neither: the second is the deed, and whoever sees it sees the first. The first alone may
 // be seen for a moment.
-template <typename T>
-bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
-                     std::uint32_t first_value, std::atomic<T>& second,
+template <typename First, typename T>
+bool store_two_while(const While& condition, std::atomic<First>& first,
+                     std::type_identity_t<First> first_value, std::atomic<T>& second,
                      std::type_identity_t<T> second_value);
 
 // `bytes`: a multiple of 16, not 0. False: the word has another value, and some bytes may be
@@ -69,6 +69,13 @@ inline void prefetch_to_store(const void* place) {
   __builtin_prefetch(place, 1);
 #endif
 }
+
+// The processor that this thread runs on, if sequences are there to say so; else a number of none.
+std::uint32_t processor_now();
+// Adds to a word that only threads on that processor add to, in any process: without a locked
+// instruction, since nothing comes in between. False: this thread is on another one by now, or
+// there are no sequences; nothing was added.
+bool add_on(std::uint32_t processor, std::atomic<std::uint64_t>& word, std::uint64_t count);
 
 // The result of the system call, or -errno if it failed; kEnded if it was not made.
 constexpr long kEnded = -100'000;

@@ -31,7 +31,7 @@ constexpr long kInterrupted = kEnded - 1;
 
 #define GDR_INLINE [[gnu::always_inline]] inline
 // "?": in the section group of the function, which may be one of many alike.
-#define GDR_SEQUENCE_BEGIN            \
+#define GDR_SEQUENCE_OPEN             \
   ".pushsection __rseq_cs, \"aw?\"\n" \
   ".balign 32\n"                      \
   "3: .long 0, 0\n"                   \
@@ -39,8 +39,11 @@ constexpr long kInterrupted = kEnded - 1;
   ".popsection\n"                     \
   "leaq 3b(%%rip), %%rcx\n"           \
   "movq %%rcx, %%fs:(%[sequence])\n"  \
-  "1: cmpq %[value], %[word]\n"       \
-  "jne 5f\n"
+  "1: "
+#define GDR_SEQUENCE_BEGIN       \
+  GDR_SEQUENCE_OPEN              \
+      "cmpq %[value], %[word]\n" \
+      "jne 5f\n"
 #define GDR_SEQUENCE_END                      \
   "2:\n"                                      \
   ".pushsection .text.gdr_restart, \"ax?\"\n" \
@@ -66,9 +69,9 @@ GDR_INLINE long store(const While& condition, std::atomic<T>& place, T value) {
   return result;
 }
 
-template <typename T>
-GDR_INLINE long store_two(const While& condition, std::atomic<std::uint32_t>& first,
-                          std::uint32_t first_value, std::atomic<T>& second, T second_value) {
+template <typename First, typename T>
+GDR_INLINE long store_two(const While& condition, std::atomic<First>& first, First first_value,
+                          std::atomic<T>& second, T second_value) {
   long result = 0;
   asm volatile(GDR_SEQUENCE_BEGIN
                "mov %[first_value], %[first]\n"
@@ -77,6 +80,27 @@ GDR_INLINE long store_two(const While& condition, std::atomic<std::uint32_t>& fi
                : GDR_CONDITION, [first_value] "r"(first_value), [second_value] "r"(second_value)
                : "rcx", "memory", "cc");
   return result;
+}
+
+// Four bytes before where the kernel looks for the sequence it keeps the processor's number.
+GDR_INLINE long add(std::uint32_t processor, std::atomic<std::uint64_t>& word,
+                    std::uint64_t count) {
+  long result = 0;
+  asm volatile(GDR_SEQUENCE_OPEN
+               "cmpl %[processor], %%fs:-4(%[sequence])\n"
+               "jne 5f\n"
+               "addq %[count], %[word]\n" GDR_SEQUENCE_END
+               : [result] "+&r"(result), [word] "+m"(word)
+               : [processor] "r"(processor), [count] "r"(count), [sequence] "r"(kSequence)
+               : "rcx", "memory", "cc");
+  return result;
+}
+GDR_INLINE std::uint32_t processor() {
+  std::uint32_t number = 0;
+  asm volatile("movl %%fs:-4(%[sequence]), %[number]"
+               : [number] "=r"(number)
+               : [sequence] "r"(kSequence));
+  return number;
 }
 
 #define GDR_COPY                              \
@@ -150,6 +174,7 @@ GDR_INLINE long system_call(const While& condition, long number, long first, lon
 #undef GDR_COPY
 #undef GDR_CONDITION
 #undef GDR_SEQUENCE_BEGIN
+#undef GDR_SEQUENCE_OPEN
 #undef GDR_SEQUENCE_END
 #undef GDR_INLINE
 
@@ -180,6 +205,11 @@ template <typename... Whatever>
 long system_call(const Whatever&...) {
   return kEnded;
 }
+template <typename... Whatever>
+long add(const Whatever&...) {
+  return kEnded;
+}
+inline std::uint32_t processor() { return ~std::uint32_t{0}; }
 
 #endif
 
@@ -207,9 +237,9 @@ bool store_while(const While& condition, std::atomic<T>& place, std::type_identi
       [&] { place.store(value, std::memory_order_release); });
 }
 
-template <typename T>
-bool store_two_while(const While& condition, std::atomic<std::uint32_t>& first,
-                     std::uint32_t first_value, std::atomic<T>& second,
+template <typename First, typename T>
+bool store_two_while(const While& condition, std::atomic<First>& first,
+                     std::type_identity_t<First> first_value, std::atomic<T>& second,
                      std::type_identity_t<T> second_value) {
   return restartable::carry_out(
       condition,
@@ -253,6 +283,18 @@ inline bool copy_and_store_while(const While& condition, void* to, const void* f
         std::memcpy(to, &second, sizeof second);
         place.store(value, std::memory_order_release);
       });
+}
+
+inline std::uint32_t processor_now() {
+  return restartable::kSequence != 0 ? restartable::processor() : ~std::uint32_t{0};
+}
+
+inline bool add_on(std::uint32_t processor, std::atomic<std::uint64_t>& word, std::uint64_t count) {
+  if (restartable::kSequence == 0) return false;
+  long result = restartable::add(processor, word, count);
+  while (result == restartable::kInterrupted)
+    [[unlikely]] result = restartable::add(processor, word, count);
+  return result == 0;
 }
 
 inline long system_call_while(const While& condition, long number, long first, long second,

@@ -5,11 +5,12 @@
 //   Port& port = files.port("soft0", guid);                      // never null
 //   port.add(PortCount::kXmitPackets);                           // any thread; hot
 //
-// The numbers are in stripes, one for some processors each: two programs that count at a time
-// seldom write to one cache line. Each is an atomic by itself; the reader adds them up.
+// The numbers are in stripes, and the reader adds them up. Each processor has one that only what
+// runs on it adds to, by a restartable sequence (base/restartable.h): no locked instruction, which
+// would wait until all stores before it have reached their lines. Whoever has no such sequences, or
+// a processor that the file has no stripe for, adds to one of a few shared stripes, with locked
+// instructions. Each addition is whole or has not been made, wherever its program is killed.
 #pragma once
-
-#include <sched.h>
 
 #include <atomic>
 #include <cstdint>
@@ -19,11 +20,13 @@
 #include <string>
 #include <utility>
 
+#include "base/restartable.h"
 #include "ports/port_count.h"
 
 namespace gdr::ports {
 
-inline constexpr std::uint32_t kStripes = 16, kStripeCounts = 64;
+inline constexpr std::uint32_t kSharedStripes = 16, kStripeCounts = 64;
+inline constexpr std::uint32_t kMostProcessors = 4096;  // with a stripe of their own
 static_assert(kPortCounts <= kStripeCounts);
 
 struct alignas(64) Stripe {
@@ -32,38 +35,42 @@ struct alignas(64) Stripe {
 
 struct alignas(64) PortFileHeader {
   char magic[24];
-  std::uint32_t counts, stripes;
+  std::uint32_t counts, processors;
 };
-inline constexpr char kPortMagic[24] = "gdrkit port counters 1";
+inline constexpr char kPortMagic[24] = "gdrkit port counters 2";
 
 struct PortFile {
   PortFileHeader header;
-  Stripe stripes[kStripes];
+  Stripe shared[kSharedStripes];
+  Stripe own[];  // header.processors
 };
+constexpr std::size_t port_file_bytes(std::uint32_t processors) {
+  return sizeof(PortFile) + processors * sizeof(Stripe);
+}
 
 class Port {
  public:
-  explicit Port(PortFile* file) : file_(file) {}  // null: nothing is counted
+  // Null: nothing is counted. Of so many processors, whatever the file says later.
+  explicit Port(PortFile* file, std::uint32_t processors = 0)
+      : file_(file), processors_(processors) {}
 
   bool counts() const { return file_ != nullptr; }
   void add(PortCount count, std::uint64_t n = 1) { add(static_cast<std::uint32_t>(count), n); }
   void add(std::uint32_t count, std::uint64_t n = 1) {
-    if (file_ != nullptr) add_in(stripe_now(), count, n);
-  }
-
-  // The same for several numbers, perhaps of several ports, each of which counts().
-  static std::uint32_t stripe_now() {
-    return static_cast<std::uint32_t>(sched_getcpu()) % kStripes;
-  }
-  void add_in(std::uint32_t stripe, PortCount count, std::uint64_t n) {
-    add_in(stripe, static_cast<std::uint32_t>(count), n);
-  }
-  void add_in(std::uint32_t stripe, std::uint32_t count, std::uint64_t n) {
-    file_->stripes[stripe].counts[count].fetch_add(n, std::memory_order_relaxed);
+    if (file_ == nullptr) return;
+    const std::uint32_t processor = processor_now();
+    if (processor < processors_ && add_on(processor, file_->own[processor].counts[count], n))
+        [[likely]] {
+      return;
+    }
+    add_shared(count, n);
   }
 
  private:
+  void add_shared(std::uint32_t count, std::uint64_t n);
+
   PortFile* const file_;
+  const std::uint32_t processors_;
 };
 
 // Never destroyed where threads count: a program's may do so until the process has ended.

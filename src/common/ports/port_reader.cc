@@ -21,20 +21,15 @@ bool may_be_in_name(char c) {
          c == '-' || c == '.';
 }
 
-bool is_sound(int file) {
+bool is_own(int file) {
   struct stat status {};
-  PortFileHeader header{};
-  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
-      status.st_size != sizeof(PortFile) ||
-      pread(file, &header, sizeof header, 0) != sizeof header) {
-    return false;
-  }
-  return std::memcmp(header.magic, kPortMagic, sizeof kPortMagic) == 0 &&
-         header.counts == kPortCounts && header.stripes == kStripes;
+  return fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
 }
 
 bool add_up(int file, PortValues* values) {
-  for (std::uint32_t i = 0; i < kStripes; ++i) {
+  const std::uint32_t processors = processors_of(file);
+  if (processors == 0) return false;
+  for (std::uint32_t i = 0; i < kSharedStripes + processors; ++i) {
     std::uint64_t counts[kStripeCounts];
     static_assert(sizeof counts == kChunk);
     const auto at = static_cast<off_t>(sizeof(PortFileHeader) + i * sizeof(Stripe));
@@ -61,6 +56,18 @@ bool make_file_name(const char* name, std::uint64_t guid, char (&text)[kMostFile
   return true;
 }
 
+std::uint32_t processors_of(int file) {
+  struct stat status {};
+  PortFileHeader header{};
+  if (fstat(file, &status) != 0 || pread(file, &header, sizeof header, 0) != sizeof header) {
+    return 0;
+  }
+  const bool is_sound = std::memcmp(header.magic, kPortMagic, sizeof kPortMagic) == 0 &&
+                        header.counts == kPortCounts && header.processors <= kMostProcessors &&
+                        status.st_size == static_cast<off_t>(port_file_bytes(header.processors));
+  return is_sound ? header.processors : 0;
+}
+
 bool read_port(const char* folder, const char* file, PortValues* values) {
   *values = {};
   char path[PATH_MAX];
@@ -75,7 +82,7 @@ bool read_port(const char* folder, const char* file, PortValues* values) {
   bool read = false;
   if (opened >= 0) {
     const int descriptor = static_cast<int>(opened);
-    read = is_sound(descriptor) && add_up(descriptor, values);
+    read = is_own(descriptor) && add_up(descriptor, values);
     close(descriptor);
   }
   if (!read) *values = {};

@@ -25,6 +25,9 @@ constexpr std::size_t kMostFileName = kMostDeviceName + 18;
 // "soft0-0242acfffe110002": `guid` in host order. False: no device can have that name.
 bool make_file_name(const char* name, std::uint64_t guid, char (&text)[kMostFileName]);
 
+// How many processors a file has stripes for. 0: it is none of this version, or not whole.
+std::uint32_t processors_of(int file);
+
 // False: there is no such file of this account, or it holds something else. `values` are then 0.
 bool read_port(const char* folder, const char* file, PortValues* values);
 

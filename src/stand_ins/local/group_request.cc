@@ -91,7 +91,7 @@ Advance finish_group_move(Requester& requester, Outcome outcome) {
     return serve_group(requester);
   }
   if (outcome.error == 0) {
-    requester.queue_pair.begin_to_end();
+    if (requester.queue_pair.front_is_signalled()) requester.queue_pair.begin_to_end();
     if (!requester.push_receive(requester.solicited)) return requester.begin_again(kLockRetry);
   }
   if (outcome.error == 0 && !is_frame(requester)) count_multicast_taken(requester);

@@ -46,7 +46,10 @@ void LocalPath::send(rnic::QueuePair& queue_pair) {
   kill_point("post_send");
   bool goes_on = true;
   while (goes_on && queue_pair.has_front_for(*this)) {
-    goes_on = requester.advance(false) == Advance::kCompleted;
+    const Requester::RunWent went = requester.send_run();
+    if (went == Requester::RunWent::kSent) continue;
+    goes_on =
+        went == Requester::RunWent::kNothing && requester.advance(false) == Advance::kCompleted;
   }
   add_uncounted(requester);
   if (!goes_on) send_later(queue_pair);

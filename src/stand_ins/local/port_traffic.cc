@@ -17,8 +17,6 @@ struct Packets {
   void operator+=(const Packets& more) { count += more.count, bytes += more.bytes; }
 };
 
-std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) & ~std::uint64_t{3}; }
-
 // Binary logarithms of what a packet carries.
 constexpr std::uint32_t kDatagramShift = 12;
 static_assert(1u << kDatagramShift == rnic::kDatagramBytes);
@@ -110,16 +108,17 @@ void add_taken(Port& port, const Packets& packets) {
 }
 
 // What most messages are: two additions for each port, sooner or later.
-void count_exchange(Requester& requester, Port& there, bool writes, const Packets& request) {
+void count_exchanges(Requester& requester, Port& there, bool writes, std::uint32_t messages,
+                     const Packets& requests) {
   UncountedTraffic& uncounted = requester.uncounted;
   if (uncounted.there != &there || uncounted.writes != writes) {
     add_uncounted(requester);
     uncounted.there = &there;
     uncounted.writes = writes;
   }
-  ++uncounted.messages;
-  uncounted.bytes += request.bytes;
-  uncounted.more_packets += request.count - 1;
+  uncounted.messages += messages;
+  uncounted.bytes += requests.bytes;
+  uncounted.more_packets += requests.count - messages;
 }
 
 void count_kind(Port& own, Port& there, ibv_wr_opcode opcode) {
@@ -147,7 +146,7 @@ void count_traffic(Requester& requester, Arrived arrived) {
   const bool asks = request.opcode == IBV_WR_RDMA_READ || rnic::is_atomic(request.opcode);
   if (arrived == Arrived::kYes && on_ipv4 && requester.is_reliable() && !asks && there.counts())
       [[likely]] {
-    return count_exchange(requester, there, is_write(request.opcode), packets);
+    return count_exchanges(requester, there, is_write(request.opcode), 1, packets);
   }
   const Packets answer = answer_of(requester, request, on_ipv4, arrived);
   add_sent(own, packets);
@@ -166,15 +165,11 @@ void count_moved(Requester& requester, std::uint32_t requests) {
   const bool is_usual = writes && on_ipv4 && requester.is_reliable() && there.counts();
   Packets asked, answered;
   for (std::uint32_t i = 0; i < requests; ++i) {
-    const Packets packets = request_of(requester, ring.peek(i), on_ipv4);
-    if (is_usual) {
-      count_exchange(requester, there, true, packets);
-    } else {
-      asked += packets;
-      answered += answer_of(requester, ring.peek(i), on_ipv4, Arrived::kYes);
-    }
+    asked += request_of(requester, ring.peek(i), on_ipv4);
+    if (is_usual) continue;
+    answered += answer_of(requester, ring.peek(i), on_ipv4, Arrived::kYes);
   }
-  if (is_usual) return;
+  if (is_usual) return count_exchanges(requester, there, true, requests, asked);
   add_sent(own, asked);
   add_taken(there, asked);
   add_sent(there, answered);
@@ -182,19 +177,38 @@ void count_moved(Requester& requester, std::uint32_t requests) {
   there.add(writes ? kMoreWriteRequests : kReadRequests, requests);
 }
 
+void count_short_sends(Requester& requester, std::uint32_t messages, std::uint64_t payload) {
+  static_assert(rnic::kCarriedBytes <= 256);  // IBV_MTU_256
+  Port& own = requester.queue_pair.port();
+  if (!own.counts()) return;
+  Port& there = requester.target.port(requester.known_port);
+  const bool on_ipv4 = is_on_ipv4(requester);
+  const std::uint64_t each = frame_bytes(on_ipv4) + wire::kBthBytes + wire::kIcrcBytes;
+  const Packets requests{messages, payload + messages * each};
+  if (on_ipv4 && there.counts()) {
+    return count_exchanges(requester, there, false, messages, requests);
+  }
+  const Packets answers{messages, messages * (each + wire::kAethBytes)};
+  add_sent(own, requests);
+  add_taken(there, requests);
+  add_sent(there, answers);
+  add_taken(own, answers);
+  own.add(kMoreSends, messages);
+  there.add(kMoreReceives, messages);
+}
+
 void add_uncounted(Requester& requester) {
   UncountedTraffic& uncounted = requester.uncounted;
   if (uncounted.messages == 0) return;
   Port& own = requester.queue_pair.port();
   Port& there = *uncounted.there;
-  const std::uint32_t stripe = Port::stripe_now();
-  own.add_in(stripe, uncounted.writes ? kSentWrites : kSentSends, uncounted.messages);
-  own.add_in(stripe, kXmitBytes, uncounted.bytes);
-  there.add_in(stripe, uncounted.writes ? kTakenWrites : kTakenSends, uncounted.messages);
-  there.add_in(stripe, kRcvBytes, uncounted.bytes);
+  own.add(uncounted.writes ? kSentWrites : kSentSends, uncounted.messages);
+  own.add(kXmitBytes, uncounted.bytes);
+  there.add(uncounted.writes ? kTakenWrites : kTakenSends, uncounted.messages);
+  there.add(kRcvBytes, uncounted.bytes);
   if (uncounted.more_packets != 0) {
-    own.add_in(stripe, kXmitPackets, uncounted.more_packets);
-    there.add_in(stripe, kRcvPackets, uncounted.more_packets);
+    own.add(kXmitPackets, uncounted.more_packets);
+    there.add(kRcvPackets, uncounted.more_packets);
   }
   uncounted = {};
 }

@@ -16,8 +16,7 @@ namespace gdr::local {
 struct Requester;
 
 // Messages of one kind to one port that have not been added to the counters yet: a list of requests
-// adds them at once. Each addition is a locked instruction, which waits until all that this
-// processor has stored for the receivers has left it.
+// adds them at once.
 struct UncountedTraffic {
   ports::Port* there = nullptr;
   bool writes = false;
@@ -26,12 +25,18 @@ struct UncountedTraffic {
   std::uint64_t more_packets = 0;  // beyond one for each message
 };
 
+// As a packet carries them.
+constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) & ~std::uint64_t{3}; }
+
 // Whether the other side took it, refused it (and said so), or nobody knows of it.
 enum class Arrived { kYes, kRefused, kNo };
 
 void count_traffic(Requester& requester, Arrived arrived);
 // So many requests from the front on: RDMA writes, or reads, that have all been moved.
 void count_moved(Requester& requester, std::uint32_t requests);
+// The same for sends that are not longer than any path MTU, which all arrived: so many, and all of
+// their bytes, padded.
+void count_short_sends(Requester& requester, std::uint32_t messages, std::uint64_t payload);
 // Adds what count_traffic() has gathered: before anybody learns that a request has completed.
 void add_uncounted(Requester& requester);
 // A multicast datagram, once for who sends it and once for each receiver (its target).

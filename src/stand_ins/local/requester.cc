@@ -16,7 +16,6 @@
 namespace gdr::local {
 namespace {
 
-constexpr std::uint32_t kMostKept = 16;
 constexpr std::uint64_t kMostKeptBytes = 1024;
 
 constexpr Nanoseconds kExecTakes = 20 * kMillisecond;  // also of one that loses the CPU in it
@@ -263,7 +262,7 @@ Advance Requester::finish(Outcome outcome) {
   if (std::holds_alternative<AtomicStep>(progress)) return finish_atomic_move(*this, outcome);
   if (outcome.error != 0) return fail(outcome);
   if (has_receive) {
-    queue_pair.begin_to_end();
+    if (queue_pair.front_is_signalled()) queue_pair.begin_to_end();
     const Pushed pushed = complete_receive();
     if (pushed == Pushed::kNotNow) return begin_again(kLockRetry);
     if (pushed == Pushed::kNoRoom) {

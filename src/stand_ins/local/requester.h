@@ -31,6 +31,8 @@ using peers::Presence;
 
 constexpr Nanoseconds kLockRetry = 20 * kMicrosecond;
 constexpr Nanoseconds kReadyRetry = kMillisecond;
+// Most requests of a list that go through one holding of their target's lock.
+constexpr std::uint32_t kMostKept = 32;
 
 struct Requester final : rnic::CarrierState {
   Requester(LocalPath& path, rnic::QueuePair& queue_pair);
@@ -38,6 +40,9 @@ struct Requester final : rnic::CarrierState {
   // --- For LocalPath.
   // The front request as far as it goes now.
   Advance advance(bool engine);
+  // The front requests that can go together: see requester_run.cc. Not by the engine thread.
+  enum class RunWent { kNothing, kSent, kWaits };
+  RunWent send_run();
   // Gives the front request up. No byte moves for it after this returns.
   void cancel();
   // Returns when as many moves as `moves_begun` told of have ended.
@@ -137,7 +142,7 @@ struct Requester final : rnic::CarrierState {
 
   // --- The request in progress.
   Target target;               // locked while in_progress, and while copies are ahead
-  std::uint32_t kept = 0;      // requests that have left it locked for the next one; 0: none has
+  std::uint32_t kept = 0;      // requests that have left it locked for the next one; 0: it is not
   Nanoseconds held_since = 0;  // since then copies are ahead; 0: none have been
   PieceList from, to;          // what is to be moved
   bool in_progress = false;    // a transfer that poll_transfer() finishes
@@ -179,6 +184,9 @@ struct Requester final : rnic::CarrierState {
   void let_go_of_progress();
   bool may_keep_target();
   void carry_few();
+  bool enter_run();
+  void finish_run(std::uint32_t sent, bool is_told);
+  const std::byte* short_bytes(const rnic::SendRequest& of, rnic::KnownRange& own);
   Pushed push(const rnic::Carried& what, bool is_solicited);
 };
 

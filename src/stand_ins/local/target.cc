@@ -8,12 +8,6 @@
 #include "rnic/srq.h"
 
 namespace gdr::local {
-namespace {
-
-constexpr std::size_t kReceivesAhead = 256;  // bytes
-
-}  // namespace
-
 std::uint32_t Target::number() const {
   return rnic::make_qp_number(rnic::slot_of(token_of(queue_pair_peer())), index_);
 }

@@ -7,6 +7,7 @@
 #include "peers/peer.h"
 #include "peers/peers.h"
 #include "rnic/adapter.h"
+#include "rnic/completion_run.h"
 #include "rnic/delivery/receives.h"
 #include "rnic/delivery/responder_lock.h"
 #include "rnic/gids.h"
@@ -16,6 +17,9 @@ namespace gdr::local {
 
 using peers::Peer;
 using rnic::kLockSpins;
+
+// Receives lie behind each other: so many bytes on, the next ones are fetched while one is used.
+constexpr std::size_t kReceivesAhead = 256;
 
 enum class Readiness {
   kReady,
@@ -57,6 +61,20 @@ struct TagMatch {
   bool unexpected = false;
   bool announced = false;  // only its place is told, in `rendezvous`
   rnic::Rendezvous rendezvous{};
+};
+
+// Short messages that reach their receiver together: see Target::begin_run().
+struct Run {
+  rnic::CompletionRun completions;
+  std::optional<rnic::ReceiveRing> receives;
+  std::uint32_t head = 0, ready = 0;  // of the receive queue
+  std::uint32_t domain = 0;
+  rnic::KnownRange to;  // where the last one's bytes belong
+};
+struct ShortMessage {
+  const std::byte* carried;  // `bytes` up to a multiple of 16
+  std::uint32_t bytes;
+  std::uint32_t source;  // the queue pair that sends it
 };
 
 class Target {
@@ -150,6 +168,17 @@ class Target {
   // Takes the receive off the queue and completes it.
   [[nodiscard]] Pushed push_receive(rnic::SharedCompletion& completion,
                                     const rnic::Carried& carried, bool solicited);
+  // --- Messages of one list that reach their receiver together: target_run.cc.
+  // Whether they can, as far as shows without the lock: in another process, to a receive queue of
+  // its own, whose completions need no look at each.
+  bool may_take_runs() const;
+  // With the queue pair locked. False: send them one by one.
+  bool begin_run(Run* run);
+  // One more, if it can be carried by a completion and there is room for it.
+  bool add_to_run(Run& run, const ShortMessage& message) const;
+  // Their receives are completed, and so are they. False: none is, since this process was cut off.
+  bool end_run(const Run& run);
+
   // --- Of a queue pair whose shared receive queue matches tags: tagged_target.cc.
   bool takes_tags() const;
   // As enter_srq() for the queue pair's own. False: another request holds it.

@@ -22,14 +22,6 @@ void record(CompletionAnnex& annex, std::uint32_t traits, const TagInfo& tag) {
   if ((traits & kRecordsWallTime) != 0) annex.wall_time = wall_clock();
 }
 
-// The consumer's line is fetched only when the queue seems to be full. Under the producer lock.
-bool has_room(SharedCompletionQueue& shared, std::uint32_t tail, std::uint32_t limit) {
-  if (tail - shared.known_head.load(std::memory_order_relaxed) < limit) return true;
-  const std::uint32_t head = shared.head.load(std::memory_order_acquire);
-  shared.known_head.store(head, std::memory_order_relaxed);
-  return tail - head < limit;
-}
-
 // For a queue with a channel, after the tail has moved.
 Push tell_if_armed(SharedCompletionQueue& shared, bool solicited) {
   // Sequentially consistent against request_notification: either it sees this completion's tail or
@@ -52,15 +44,11 @@ class Producer {
   Producer(SharedLock& shared_lock, Token owner, Token self, Liveness& liveness, const While* held,
            KeptProducer* kept = nullptr)
       : lock_(shared_lock), held_(held), kept_(kept) {
-    if (kept_ != nullptr) {
-      if (kept_->lock == &lock_) {
-        word_ = kept_->word;
-        return;
-      }
-      release(*kept_, *held_);
+    if (kept_ == nullptr) {
+      word_ = lock(lock_, self, liveness, HeldFor::kBookkeeping, held != nullptr ? owner : self);
+    } else {
+      word_ = keep_producer(lock_, owner, self, liveness, *held_, kept_) ? kept_->word : 0;
     }
-    word_ = lock(lock_, self, liveness, HeldFor::kBookkeeping, held != nullptr ? owner : self);
-    if (kept_ != nullptr && word_ != 0) kept_->lock = &lock_, kept_->word = word_;
   }
   ~Producer() {
     if (word_ == 0 || kept_ != nullptr) return;
@@ -156,7 +144,7 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   auto* entries =
       static_cast<SharedCompletion*>(segment.arena(read_once(shared.ring), ring_bytes(capacity)));
   if (!is_power_of_two(capacity) || entries == nullptr ||
-      !has_room(shared, tail, std::min(read_once(shared.limit), capacity))) {
+      !queue_has_room(shared, tail, std::min(read_once(shared.limit), capacity))) {
     if ((traits & kIgnoresOverrun) != 0) return Push::kPushed;
     shared.overrun.store(1, std::memory_order_release);
     mark_due(segment.header().due_completion_queues, queue);
@@ -207,8 +195,8 @@ bool has_completed(Segment& segment, std::uint32_t queue, const ReceiveMark& mar
   const auto* entries = static_cast<const SharedCompletion*>(
       segment.arena(read_once(shared.ring), ring_bytes(capacity)));
   if (!is_power_of_two(capacity) || entries == nullptr) return false;
-  // Not the oldest: the next one goes into its place, and whoever died may have begun to write it.
-  for (std::uint32_t i = 1; i < capacity; ++i) {
+  // Not the oldest: the next ones go into their places, and whoever died may have written them.
+  for (std::uint32_t i = 1; i <= capacity - most_together(capacity); ++i) {
     const SharedCompletion& entry = entries[(tail - i) & (capacity - 1)];
     if (read_once(entry.receive) != mark.receive || read_once(entry.srq) != mark.srq) continue;
     if (mark.srq != 0 || read_once(entry.qp_number) == mark.qp_number) return true;

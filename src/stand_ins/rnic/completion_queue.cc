@@ -154,6 +154,7 @@ void CompletionQueue::move_head(std::uint32_t head) {
   shared_.head.store(head, std::memory_order_release);
   if (looks_at_tail_ || static_cast<std::int32_t>(head - marked_from_) < 0) return;
   next_mark_.store(mark_of(head, ring_.capacity), std::memory_order_relaxed);
+  next_annex_.store(&ring_.annex(head), std::memory_order_relaxed);
   next_.store(&ring_.at(head), std::memory_order_relaxed);
 }
 

@@ -59,6 +59,16 @@ inline void release(KeptProducer& kept, const While& held) {
   unlock(*kept.lock, kept.word, held);
   kept.lock = nullptr;
 }
+// Takes the lock of a queue in `owner`'s segment, unless it is the kept one. False: its owner holds
+// it and does not go on.
+inline bool keep_producer(SharedLock& producer, Token owner, Token self, Liveness& liveness,
+                          const While& held, KeptProducer* kept) {
+  if (kept->lock == &producer) return true;
+  release(*kept, held);
+  const std::uint64_t word = lock(producer, self, liveness, HeldFor::kBookkeeping, owner);
+  if (word != 0) kept->lock = &producer, kept->word = word;
+  return word != 0;
+}
 
 // Pushes onto a completion queue in any process's segment, as its owner or as an initiator. `held`:
 // of an initiator, what has lasted since it took the locks under which it pushes; its
@@ -198,6 +208,7 @@ class CompletionQueue {
   template <typename Take>
   void take_one(std::uint32_t i, std::uint32_t position, const Take& take);
   void move_head(std::uint32_t head);
+  bool is_to_look_at_tail();
   void distrust_marks(std::uint32_t tail);
   static const void* me() { return __builtin_thread_pointer(); }
   void note_poller() {
@@ -227,15 +238,30 @@ class CompletionQueue {
   // the tail tells more (events). Written under consumer_.
   std::atomic<SharedCompletion*> next_{nullptr};
   std::atomic<std::uint16_t> next_mark_{0};
-  std::uint32_t marked_from_ = 0;             // under consumer_: the position where that ends
-  bool looks_at_tail_;                        // under consumer_: for ever
-  std::atomic<std::uint32_t> tail_looks_{0};  // polls that found no mark
+  std::uint32_t marked_from_ = 0;  // under consumer_: the position where that ends
+  bool looks_at_tail_;             // under consumer_: for ever
+  std::atomic<const CompletionAnnex*> next_annex_{nullptr};  // of next_
+  std::atomic<std::uint32_t> unmarked_polls_{0};             // that found no mark
+  std::atomic<Nanoseconds> looked_at_{0};                    // the tail
   std::atomic<Nanoseconds> period_{0};
   Nanoseconds held_since_ = 0;  // service thread; 0: it has seen nothing held
 };
 
 // A poll that finds no mark mostly looks at nothing else: see mark_of().
+// A look fetches a line that the producer is about to store to, so there are not many in a time,
+// however many polls there are.
 constexpr std::uint32_t kPollsForALook = 64;
+constexpr Nanoseconds kTimeForALook = 20 * kMicrosecond;
+
+inline bool CompletionQueue::is_to_look_at_tail() {
+  const std::uint32_t polls = unmarked_polls_.load(std::memory_order_relaxed) + 1;
+  unmarked_polls_.store(polls, std::memory_order_relaxed);
+  if (polls % kPollsForALook != 0) return false;
+  const Nanoseconds time = now();
+  if (time - looked_at_.load(std::memory_order_relaxed) < kTimeForALook) return false;
+  looked_at_.store(time, std::memory_order_relaxed);
+  return true;
+}
 
 template <typename Take>
 int CompletionQueue::poll(std::uint32_t most, const Take& take) {
@@ -244,9 +270,9 @@ int CompletionQueue::poll(std::uint32_t most, const Take& take) {
         next_mark_.load(std::memory_order_relaxed)) {
       if (const int taken = take_marked(most, take)) return taken;
     } else {
-      const std::uint32_t looks = tail_looks_.load(std::memory_order_relaxed) + 1;
-      tail_looks_.store(looks, std::memory_order_relaxed);
-      if (looks % kPollsForALook != 0) return 0;
+      // What it carries then comes along with it, and not after it.
+      __builtin_prefetch(next_annex_.load(std::memory_order_relaxed));
+      if (!is_to_look_at_tail()) return 0;
     }
   }
   std::uint32_t left = 0;

@@ -5,6 +5,7 @@
 // (event_pipe.h). Any process may claim one that is due, and only one does.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 
@@ -30,6 +31,21 @@ constexpr std::uint16_t mark_of(std::uint32_t position, std::uint32_t capacity) 
 inline std::atomic<std::uint16_t>& mark_in(SharedCompletion& completion) {
   static_assert(sizeof(std::atomic<std::uint16_t>) == sizeof completion.mark);
   return reinterpret_cast<std::atomic<std::uint16_t>&>(completion.mark);
+}
+
+// How many completions may begin to count together, and so how many places beyond the tail, of its
+// oldest completions, whoever died may have written.
+constexpr std::uint32_t most_together(std::uint32_t capacity) {
+  return std::clamp(capacity / 4, 1u, kMostTogether);
+}
+
+// Whether there is room at `tail`. The consumer's line is fetched only when the queue seems to be
+// full. Under the producer lock.
+inline bool queue_has_room(SharedCompletionQueue& shared, std::uint32_t tail, std::uint32_t limit) {
+  if (tail - shared.known_head.load(std::memory_order_relaxed) < limit) return true;
+  const std::uint32_t head = shared.head.load(std::memory_order_acquire);
+  shared.known_head.store(head, std::memory_order_relaxed);
+  return tail - head < limit;
 }
 
 // Under the producer lock. Whoever delivers it may do so after a poll has taken what it is for.

@@ -131,10 +131,11 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   void complete_front(ibv_wc_status status, std::uint32_t bytes);
   // Before the receiver of the front message has it: until complete_front() or go_back() the
   // receiver's answer waits, so that nobody sees it before the message's own completion. As from a
-  // NIC, whose acknowledgement comes first. No thread that polls only afterwards needs this. Hot.
+  // NIC, whose acknowledgement comes first. For one whose success is told; no thread that polls
+  // only afterwards needs this. Hot.
   void begin_to_end() {
     const CompletionQueue* const answers = settings_.receive_completion_queue.get();
-    if (answers != nullptr && front_is_signalled() && answers->is_polled_by_others()) {
+    if (answers != nullptr && answers->is_polled_by_others()) {
       shared_.ending_send.store(1, std::memory_order_relaxed);
     }
   }
@@ -154,10 +155,11 @@ class QueuePair : public std::enable_shared_from_this<QueuePair> {
   // Has carriers go on with the ring, each with what is its own, until one has to wait.
   void carry();
 
-  // Whether the front request's success is told. Hot.
-  bool front_is_signalled() {
-    return settings_.signal_all || (ring_.front().flags & IBV_SEND_SIGNALED) != 0;
+  // Whether the request's success is told; the front one's. Hot.
+  bool is_signalled(const SendRequest& request) const {
+    return settings_.signal_all || (request.flags & IBV_SEND_SIGNALED) != 0;
   }
+  bool front_is_signalled() { return is_signalled(ring_.front()); }
 
   // The front request, a datagram to a group, has been served within this host: the other carrier
   // goes on with it. False: it leaves no host.

@@ -82,20 +82,26 @@ const SharedReceive* first_receive(Segment& segment, Queue& queue, std::uint32_t
 
 // Takes it off, for `completion`; what is returned goes back to 0 once that is pushed.
 template <typename Queue>
-std::atomic<std::uint32_t>& take_first_receive(Queue& queue, SharedCompletion& completion) {
+std::atomic<std::uint64_t>& take_first_receive(Queue& queue, SharedCompletion& completion) {
   const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed) + 1;
   completion.receive = head;
-  queue.completing.store(head, std::memory_order_release);
+  queue.completing.store(receives_taken(head - 1, head), std::memory_order_release);
   queue.receive_head.store(head, std::memory_order_release);
   return queue.completing;
 }
 
-// The same in another process's segment. False: this process was cut off, and nothing is taken.
+// Takes the first `count` off in another process's segment. False: this process was cut off, and
+// nothing is taken.
+template <typename Queue>
+bool take_receives_while(const While& held, Queue& queue, std::uint32_t count) {
+  const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed);
+  return store_two_while(held, queue.completing, receives_taken(head, head + count),
+                         queue.receive_head, head + count);
+}
 template <typename Queue>
 bool take_first_receive_while(const While& held, Queue& queue, SharedCompletion& completion) {
-  const std::uint32_t head = queue.receive_head.load(std::memory_order_relaxed) + 1;
-  completion.receive = head;
-  return store_two_while(held, queue.completing, head, queue.receive_head, head);
+  completion.receive = queue.receive_head.load(std::memory_order_relaxed) + 1;
+  return take_receives_while(held, queue, 1);
 }
 
 // A segment of what another process may write over: read once.

@@ -256,6 +256,31 @@ RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t addre
   return RegionError::kNone;
 }
 
+KnownRange RegionTable::know(std::uint32_t key, std::uint32_t protection_domain,
+                             std::uint32_t rights) {
+  Entry& entry = entry_at(index_of(key));
+  if (key == 0 || entry.key.load() != key || entry.is_window) return {};
+  const RegionAttributes& region = entry.attributes;
+  if (check(region, region.iova, 0, protection_domain, rights) != RegionError::kNone) return {};
+  const bool is_plain = entry.backing.reach == Reach::kHost &&
+                        (entry.memory == nullptr || entry.memory->cpu_reachable());
+  if (!is_plain) return {};
+  return {key, region.iova, region.length, entry.backing.address};
+}
+
+KnownRange know_remote(Segment& segment, std::uint32_t key, std::uint32_t protection_domain,
+                       std::uint32_t rights) {
+  SharedRegion& shared = segment.region(index_of(key));
+  if (key == 0 || shared.key.load() != key) return {};
+  const bool may = read_once(shared.protection_domain) == protection_domain &&
+                   (read_once(shared.access) & rights) == rights;
+  if (!may || known_reach(read_once(shared.reach)) != Reach::kHost ||
+      read_once(shared.queue_pair) != 0) {
+    return {};
+  }
+  return {key, read_once(shared.iova), read_once(shared.length), read_once(shared.address)};
+}
+
 void RegionTable::place(std::uint32_t key, std::uint64_t address,
                         std::span<const std::byte> bytes) {
   Entry& entry = entry_at(index_of(key));

@@ -66,6 +66,18 @@ struct WindowBind {
   std::uint64_t length;
 };
 
+// A region of ordinary memory that was looked up once for several accesses: while its removal waits
+// for the caller (see Place), all that its key, domain and rights permit.
+struct KnownRange {
+  std::uint32_t key = 0;  // 0: none
+  std::uint64_t iova = 0, length = 0, address = 0;
+
+  bool covers(std::uint32_t by_key, std::uint64_t from, std::uint64_t bytes) const {
+    return key == by_key && key != 0 && from >= iova && bytes <= length &&
+           from - iova <= length - bytes;
+  }
+};
+
 enum class RegionError { kNone, kUnknownKey, kWrongDomain, kOutOfRange, kNoRight, kFreed };
 
 class RegionTable {
@@ -89,6 +101,10 @@ class RegionTable {
   // ibv_access_flags and kUseAsLocalKey; 0 asks for read by the owner). Hot.
   RegionError find(std::uint32_t key, std::uint64_t address, std::uint64_t length,
                    std::uint32_t protection_domain, std::uint32_t rights, Place* place);
+
+  // Nothing where each access needs a look of its own (`find`): a window, memory that not just any
+  // instruction may touch, no such region. Hot.
+  KnownRange know(std::uint32_t key, std::uint32_t protection_domain, std::uint32_t rights);
 
   // Puts bytes that a completion carried where its receive request says. Nothing where that is no
   // (longer) this process's host memory with the right to write. The caller's mark is the
@@ -177,6 +193,8 @@ struct RemoteRange {
 RegionError find_remote(Segment& segment, std::uint32_t key, std::uint64_t address,
                         std::uint64_t length, std::uint32_t protection_domain, std::uint32_t rights,
                         RemoteRange* range);
+KnownRange know_remote(Segment& segment, std::uint32_t key, std::uint32_t protection_domain,
+                       std::uint32_t rights);
 // How the memory of another process's region can be opened, if it can.
 memory::Exported exported_by(Segment& segment, std::uint32_t region);
 // For a send with invalidate: whether the key is a window of type 2 of that queue pair, in any

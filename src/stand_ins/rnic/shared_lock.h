@@ -122,7 +122,7 @@ inline void unlock(SharedLock& lock, std::uint64_t word, const While& held) {
 }
 // The same, with a mark of what was under way under the lock, which is over: set to 0 before.
 inline void unlock(SharedLock& lock, std::uint64_t word, const While& held,
-                   std::atomic<std::uint32_t>& mark) {
+                   std::atomic<std::uint64_t>& mark) {
   if (!store_two_while(held, mark, 0, lock.word, word & 0xffff'ffff)) leave_orphaned(lock, word);
 }
 

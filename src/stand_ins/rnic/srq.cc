@@ -26,7 +26,7 @@ void put_back(Segment& segment, std::uint32_t index, Token self, Liveness& liven
   SharedSrq& srq = segment.srq(index);
   if (srq.completing.load(std::memory_order_relaxed) == 0) return;
   const std::uint32_t head = srq.receive_head.load();
-  if (srq.completing.exchange(0) != head) return;
+  if (taken_to(srq.completing.exchange(0)) != head) return;
   if (!has_completed(segment, read_once(srq.completion_queue), {.srq = index + 1, .receive = head},
                      self, liveness)) {
     srq.receive_head.store(head - 1);

@@ -1,6 +1,7 @@
 #include "base/restartable.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -12,6 +13,8 @@
 #include <cstring>
 #include <functional>
 #include <new>
+#include <thread>
+#include <vector>
 
 namespace gdr {
 namespace {
@@ -45,6 +48,10 @@ class RestartableTest : public testing::Test {
   // has not been done by then is not done when it goes on. The deed itself is never reached so,
   // since whoever is stopped within a sequence begins it again.
   void check_at_each_instruction(const Deed& deed, const IsDone& is_done) {
+    check_at_each_instruction(deed, is_done, [&](pid_t) { shared_->word = kTakenAway; });
+  }
+  void check_at_each_instruction(const Deed& deed, const IsDone& is_done,
+                                 const std::function<void(pid_t)>& take_away) {
     int before = 0;
     for (int steps = 1; steps < kMostSteps; ++steps) {
       new (shared_) Shared;
@@ -65,7 +72,7 @@ class RestartableTest : public testing::Test {
       }
       const bool was_done = is_done();
       if (!was_done) ++before;
-      shared_->word = kTakenAway;
+      take_away(child);
       if (WIFSTOPPED(status)) {
         ASSERT_EQ(ptrace(PTRACE_DETACH, child, nullptr, nullptr), 0);
         ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -180,6 +187,55 @@ TEST_F(RestartableTest, MakesNoSystemCallAfterTheWordHasChangedWhereverItIsStopp
       },
       is_written);
   close(file);
+}
+
+// Processors that this program may run on.
+std::vector<int> own_processors() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return {};
+  std::vector<int> processors;
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &allowed)) processors.push_back(i);
+  }
+  return processors;
+}
+
+void move_to(pid_t process, int processor) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(static_cast<std::size_t>(processor), &one);
+  ASSERT_EQ(sched_setaffinity(process, sizeof one, &one), 0);
+}
+
+TEST_F(RestartableTest, AddsOnTheProcessorThatItRunsOnAndOnNoOther) {
+  if (!is_restartable()) GTEST_SKIP() << "no restartable sequences: see rseq(2)";
+  std::thread([&] {
+    const int here = own_processors().back();
+    move_to(0, here);
+    const auto processor = static_cast<std::uint32_t>(here);
+    EXPECT_EQ(processor_now(), processor);
+    EXPECT_TRUE(add_on(processor, shared_->wide, 5));
+    EXPECT_FALSE(add_on(processor + 1, shared_->wide, 7));
+    EXPECT_TRUE(add_on(processor, shared_->wide, std::uint64_t{1} << 40));
+  }).join();
+  EXPECT_EQ(shared_->wide.load(), 5 + (std::uint64_t{1} << 40));
+}
+
+// There another thread may be adding.
+TEST_F(RestartableTest, AddsNothingOnceItHasBeenMovedWhereverItIsStopped) {
+  if (!is_restartable()) GTEST_SKIP() << "no restartable sequences: see rseq(2)";
+  const std::vector<int> processors = own_processors();
+  if (processors.size() < 2) GTEST_SKIP() << "one processor";
+  std::thread([&] {
+    move_to(0, processors[0]);  // and so is each child
+    check_at_each_instruction(
+        [&](const While&) {
+          return add_on(static_cast<std::uint32_t>(processors[0]), shared_->wide, 1);
+        },
+        [&] { return shared_->wide.load() == 1; },
+        [&](pid_t child) { move_to(child, processors[1]); });
+  }).join();
 }
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include "ports/port_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -59,6 +63,47 @@ TEST_F(PortFileTest, LosesNothingToThreadsThatCountAtATime) {
   }
   for (std::thread& one : threads) one.join();
   EXPECT_EQ(packets(), 40000u);
+}
+
+// More than there are processors, so that each is interrupted.
+TEST_F(PortFileTest, LosesNothingToProcessesThatCountAtATime) {
+  Port& port = files_.port("soft0", kGuid);
+  std::vector<pid_t> children;
+  for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    for (int n = 0; n < 300'000; ++n) port.add(PortCount::kXmitPackets);
+    _exit(0);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+  }
+  EXPECT_EQ(packets(), 300'000u * children.size());
+}
+
+TEST_F(PortFileTest, AddsUpWhatIsCountedByProcessorAndWhatIsNot) {
+  files_.port("soft0", kGuid).add(PortCount::kXmitPackets, 2);
+  const int file = open(scratch_.at(kFile).c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(file, 0);
+  void* base = mmap(nullptr, sizeof(PortFile), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  ASSERT_NE(base, MAP_FAILED);
+  // As where there are no restartable sequences, or more processors than there were.
+  Port(static_cast<PortFile*>(base), 0).add(PortCount::kXmitPackets, 5);
+  munmap(base, sizeof(PortFile));
+  EXPECT_EQ(packets(), 7u);
+}
+
+TEST_F(PortFileTest, IsNotReadWhereItSaysThatItHasMoreProcessorsThanItHas) {
+  files_.port("soft0", kGuid).add(PortCount::kXmitPackets, 2);
+  const int file = open(scratch_.at(kFile).c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(file, 0);
+  const std::uint32_t processors = kMostProcessors;
+  ASSERT_EQ(pwrite(file, &processors, sizeof processors, offsetof(PortFileHeader, processors)), 4);
+  close(file);
+  EXPECT_FALSE(is_readable());
 }
 
 TEST_F(PortFileTest, TellsDevicesOfOneNameApartByTheirGuid) {

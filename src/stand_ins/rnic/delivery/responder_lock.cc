@@ -7,11 +7,14 @@ namespace gdr::rnic {
 void put_back_receive(const Responding& there, Token self, Liveness& liveness) {
   SharedQueuePair& queue_pair = there.queue_pair;
   const std::uint32_t head = queue_pair.receive_head.load();
-  if (queue_pair.completing.exchange(0) != head || head == 0) return;
+  const std::uint64_t taken = queue_pair.completing.exchange(0);
+  if (taken == 0 || taken_to(taken) != head) return;
   const std::uint32_t queue = read_once(queue_pair.receive_completion_queue);
   if (!has_completed(there.segment, queue, {.qp_number = there.number(), .receive = head}, self,
                      liveness)) {
-    queue_pair.receive_head.store(head - 1);
+    // Not trusted: it lies where others may write.
+    const std::uint32_t count = head - taken_from(taken);
+    queue_pair.receive_head.store(count <= kMostTogether ? head - count : head - 1);
   }
 }
 

@@ -19,8 +19,8 @@ struct Responding {
   std::uint32_t number() const { return make_qp_number(slot_of(owner), index); }
 };
 
-// After the lock was taken over from the dead: a receive that was taken and not completed goes back
-// to the front of its queue. Under the lock.
+// After the lock was taken over from the dead: receives that were taken and not completed go back
+// to the front of their queue. Under the lock.
 void put_back_receive(const Responding& there, Token self, Liveness& liveness);
 
 // Takes it, and mends what a holder that died, or was cut off, has left half-done. `*word`: for
