@@ -109,7 +109,7 @@ class PacketHost {
     return found;
   }
 
-  // The UDP sockets of this process that are bound to that port; 0: to any but 4791, on no address.
+  // The UDP sockets of this process that are bound to that port; 0: to any but 4791, on an address.
   static std::vector<int> sockets(std::uint16_t port) {
     std::vector<int> found;
     for (int descriptor = 3; descriptor < 256; ++descriptor) {
@@ -126,7 +126,7 @@ class PacketHost {
       const wire::Address address = net::address_of(*own.get());
       const bool nowhere =
           address == wire::Address{} || (wire::is_ipv4(address) && address[12] == 0);
-      if (port != 0 ? bound == port : bound != 0 && bound != wire::kRocePort && nowhere) {
+      if (port != 0 ? bound == port : bound != 0 && bound != wire::kRocePort && !nowhere) {
         found.push_back(descriptor);
       }
     }

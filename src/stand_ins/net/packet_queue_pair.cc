@@ -103,8 +103,9 @@ void PacketQueuePair::start_sending(std::uint32_t room) {
 
 // False: another process holds it, and may be stopped. All arrivals wait behind this one, so that
 // it is given up soon, and at once for a while after.
-bool PacketQueuePair::hold_responder() {
+bool PacketQueuePair::hold_responder(Nanoseconds time) {
   if (holds_responder_) return true;
+  held_since_ = time;
   const rnic::Responding there{adapter_.segment(), queue_pair_.shared(), queue_pair_.index(),
                                adapter_.token()};
   const auto try_lock = [&] {
@@ -123,8 +124,8 @@ bool PacketQueuePair::hold_responder() {
       impatient_until_ = began + kImpatience;
       return false;
     }
+    held_since_ = now();
   }
-  held_since_ = now();
   return holds_responder_ = true;
 }
 
@@ -139,7 +140,7 @@ void PacketQueuePair::receive(const wire::Packet& packet, const wire::Address& s
   source_ = source;
   target_ = target;
   if (is_moving()) end_long_hold(time, due_);
-  if (packet.info->is(wire::kRequest) && !hold_responder()) {
+  if (packet.info->is(wire::kRequest) && !hold_responder(time)) {
     return counters_.add(Counter::kNotReceiving);  // as if it had been lost
   }
   if (congested) queue_pair_.port().add(ports::PortCount::kEcnMarked);
@@ -227,7 +228,8 @@ engine::Placed PacketQueuePair::place_receive(std::uint64_t offset,
 }
 
 void PacketQueuePair::complete_receive(const engine::Received& received) {
-  rnic::SharedCompletion completion;
+  ReceiveSide::Completed completed;
+  rnic::SharedCompletion& completion = completed.completion;
   rnic::fill_completion(&completion, received.is_write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
                         received.bytes, queue_pair_.number(),
                         datagram_ ? received.source_qp : queue_pair_.attributes().dest_qp_num);
@@ -255,7 +257,7 @@ void PacketQueuePair::complete_receive(const engine::Received& received) {
       }
     }
   }
-  const ReceiveSide::Completed completed = receives_.take_off(completion, received.solicited);
+  receives_.take_off(&completed, received.solicited);
   if (is_placing()) return deferred_receives_.push_back({last_piece_, completed});
   receives_.push(completed, &due_);
   received_ = true;

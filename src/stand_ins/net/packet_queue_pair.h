@@ -147,6 +147,9 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   };
   // The work's index in the send ring, where completed ones may still stand.
   std::uint32_t ring_index(std::uint32_t index) const {
+    if (deferred_works_.empty()) [[likely]] {
+      return index;
+    }
     return index + static_cast<std::uint32_t>(deferred_works_.size());
   }
   void finish_work(engine::Status status);
@@ -180,7 +183,8 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   };
   std::size_t read_piece(ReadAhead& ahead, const rnic::Place& place, std::size_t bytes);
 
-  bool hold_responder();
+  bool hold_responder() { return holds_responder_ || hold_responder(now()); }
+  bool hold_responder(Nanoseconds time);
   bool find_remote(std::uint32_t rkey, std::uint64_t address, std::uint64_t length,
                    engine::Right right, rnic::Place* place);
 

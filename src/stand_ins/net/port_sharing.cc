@@ -66,7 +66,7 @@ PortSharing::PortSharing(rnic::Adapter& adapter, std::uint32_t device, std::uint
 PortSharing::~PortSharing() { own_.name.store(0); }
 
 Result<void> PortSharing::open() {
-  Result<PrivateSocket> socket = PrivateSocket::open(port_.address(), random_u64());
+  Result<PrivateSocket> socket = PrivateSocket::open(port_.address(), port_.scope(), random_u64());
   if (!socket) return socket.error();
   private_ = *std::move(socket);
   port_.set_private_socket(private_.descriptor());

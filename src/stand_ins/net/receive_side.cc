@@ -67,17 +67,20 @@ void ReceiveSide::take(const rnic::SharedReceive& entry, std::uint32_t most_segm
   }
 }
 
-ReceiveSide::Completed ReceiveSide::take_off(rnic::SharedCompletion completion, bool solicited) {
+void ReceiveSide::take_off(Completed* completed, bool solicited) {
+  rnic::SharedCompletion& completion = completed->completion;
+  completed->solicited = solicited;
   completion.wr_id = taken_.wr_id;
   taken_.valid = false;
   if (taken_.of_xrc) {
     completion.srq = static_cast<std::uint16_t>(taken_.srq + 1);
     completion.receive = taken_.receive;
-    return {completion, adapter_.segment().srq(taken_.srq).completion_queue, solicited};
+    completed->queue = adapter_.segment().srq(taken_.srq).completion_queue;
+    return;
   }
   // This process's own: who finds it half done is dead with it, and no mark is needed.
   rnic::take_first_receive(shared_, completion).store(0, std::memory_order_release);
-  return {completion, shared_.receive_completion_queue, solicited};
+  completed->queue = shared_.receive_completion_queue;
 }
 
 void ReceiveSide::push(const Completed& completed, std::vector<std::uint32_t>* due) {

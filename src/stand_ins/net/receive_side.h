@@ -25,13 +25,14 @@ class ReceiveSide {
   // Calls `store(place, bytes)` for each part of the bytes; false: it could not be stored.
   template <typename Store>
   engine::Placed place(std::uint64_t offset, std::span<const std::byte> bytes, const Store& store);
-  // The receive has its message and makes room for the next. `completion` comes without wr_id.
   struct Completed {
     rnic::SharedCompletion completion;
     std::uint32_t queue;
     bool solicited;
   };
-  Completed take_off(rnic::SharedCompletion completion, bool solicited);
+  // The receive has its message and makes room for the next: fills in what `completed` lacks, which
+  // is all but the completion, and of that the wr_id and the receive.
+  void take_off(Completed* completed, bool solicited);
   // `due` gets the completion queue if the caller is to tell an event of it; null: it is told here.
   void push(const Completed& completed, std::vector<std::uint32_t>* due);
   // Receives that wait; nothing for shared ones.

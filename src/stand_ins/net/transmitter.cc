@@ -92,6 +92,7 @@ class Batch {
     burst_pieces_ = burst_packets_ = burst_bytes_ = 0;
     packet_bytes_ = packet_bytes;
     ended_ = false;
+    free_ = {};
   }
 
   bool fits(const Prepared& packet) const {
@@ -103,10 +104,16 @@ class Batch {
   void append(std::uint32_t index) {
     const Prepared& packet = prepared_[index];
     ended_ = packet.bytes < packet_bytes_;
-    std::byte* bytes = headers_[index].data();
-    std::byte* end = bytes + packet.header_bytes;
     const std::span<const iovec> payload(&payload_[packet.first_piece], packet.pieces);
     const bool in_one_piece = packet.payload_bytes <= kShortPayload;
+    // Short packets share a piece: one that is all of a burst can be sent without a message header.
+    const bool joins = in_one_piece && free_.size() >= packet.bytes + kMostPad;
+    std::byte* bytes = headers_[index].data();
+    if (joins) {
+      std::memcpy(free_.data(), bytes, packet.header_bytes);
+      bytes = free_.data();
+    }
+    std::byte* end = bytes + packet.header_bytes;
     if (in_one_piece) {
       for (const iovec& piece : payload) {
         std::memcpy(end, piece.iov_base, piece.iov_len);
@@ -130,7 +137,14 @@ class Batch {
     const std::uint32_t value = icrc.value();
     std::memcpy(end, &value, sizeof value);
     end += sizeof value;
-    pieces_[burst_pieces_++] = {bytes, static_cast<std::size_t>(end - bytes)};
+    if (joins) {
+      pieces_[burst_pieces_ - 1].iov_len += packet.bytes;
+      free_ = free_.subspan(packet.bytes);
+    } else {
+      pieces_[burst_pieces_++] = {bytes, static_cast<std::size_t>(end - bytes)};
+      const std::span<std::byte> own(headers_[index]);
+      free_ = in_one_piece ? own.subspan(packet.bytes) : std::span<std::byte>();
+    }
     burst_bytes_ += packet.bytes;
     ++burst_packets_;
   }
@@ -171,6 +185,7 @@ class Batch {
   // The burst that is being built.
   std::uint32_t burst_pieces_ = 0, burst_packets_ = 0, burst_bytes_ = 0, packet_bytes_ = 0;
   bool ended_ = false;
+  std::span<std::byte> free_;  // behind the last piece
   std::array<iovec, kMostPieces> pieces_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,14 +21,10 @@ constexpr std::size_t kReceiveBuffer = 65536;
 constexpr std::uint32_t kTruesize = 2;
 constexpr int kEcnMask = 3;
 constexpr int kCongestionExperienced = 3;
-constexpr int kSendPatience = 2;  // milliseconds
-constexpr int kGroupHops = 64;    // as the kernel's connection manager gives a group's address
+constexpr int kGroupHops = 64;  // as the kernel's connection manager gives a group's address
 
 // In a process with threads the C library's own functions cost two atomic operations more: threads
 // may be cancelled in them.
-ssize_t send_message(int socket, const msghdr& message) {
-  return syscall(SYS_sendmsg, socket, &message, MSG_DONTWAIT);
-}
 ssize_t receive_message(int socket, msghdr* message) {
   return syscall(SYS_recvmsg, socket, message, MSG_DONTWAIT);
 }
@@ -58,10 +53,8 @@ Error bind_error(const wire::Address& address) {
 UdpPort::UdpPort(const wire::Address& address, UniqueFd socket)
     : address_(address),
       socket_(std::move(socket)),
-      buffer_(std::make_unique<std::byte[]>(kReceiveBuffer)) {
-  std::memcpy(&own_ipv4_.ipi_spec_dst, address.data() + 12, sizeof own_ipv4_.ipi_spec_dst);
-  std::memcpy(&own_ipv6_.ipi6_addr, address.data(), sizeof own_ipv6_.ipi6_addr);
-}
+      sender_(socket_.get()),
+      buffer_(std::make_unique<std::byte[]>(kReceiveBuffer)) {}
 
 Result<std::unique_ptr<UdpPort>> UdpPort::open(const wire::Address& address) {
   const bool ipv4 = wire::is_ipv4(address);
@@ -77,9 +70,6 @@ Result<std::unique_ptr<UdpPort>> UdpPort::open(const wire::Address& address) {
     port->scope_ = interface->index;
     port->interface_mtu_ = interface->mtu;
     if (!port->send_to_groups_by(interface->index)) return from_errno("options of a UDP socket");
-    if (IN6_IS_ADDR_LINKLOCAL(&port->own_ipv6_.ipi6_addr)) {
-      port->own_ipv6_.ipi6_ifindex = interface->index;
-    }
   }
   const SocketAddress own = socket_address(address, wire::kRocePort, port->scope_);
   if (bind(port->descriptor(), own.get(), own.length) != 0) return bind_error(address);
@@ -148,50 +138,9 @@ Result<void> UdpPort::configure(bool ipv4) {
 }
 
 int UdpPort::send(const Burst& burst) {
-  SocketAddress to = socket_address(burst.destination, wire::kRocePort, scope_);
-  msghdr message{};
-  message.msg_name = to.get();
-  message.msg_namelen = to.length;
-  message.msg_iov = const_cast<iovec*>(burst.pieces.data());
-  message.msg_iovlen = burst.pieces.size();
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(std::uint16_t)) + CMSG_SPACE(sizeof(int)) +
-                                CMSG_SPACE(sizeof(in6_pktinfo))];
-  std::size_t used = 0;
-  const auto add = [&](int level, int type, const auto& value) {
-    auto* header = reinterpret_cast<cmsghdr*>(control + used);
-    header->cmsg_level = level;
-    header->cmsg_type = type;
-    header->cmsg_len = CMSG_LEN(sizeof value);
-    std::memcpy(CMSG_DATA(header), &value, sizeof value);
-    used += CMSG_SPACE(sizeof value);
-  };
-  if (burst.bytes > burst.packet_bytes) {
-    add(SOL_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(burst.packet_bytes));
-  }
-  if (burst.traffic_class != 0 || burst.congested) {
-    const int tos = (burst.traffic_class & ~kEcnMask) |
-                    (burst.congested ? kCongestionExperienced : kEcnCapable);
-    const bool ipv4 = wire::is_ipv4(burst.destination);
-    add(ipv4 ? IPPROTO_IP : IPPROTO_IPV6, ipv4 ? IP_TOS : IPV6_TCLASS, tos);
-  }
-  const bool within_host = burst.source_port != wire::kRocePort;
-  const int socket = within_host ? private_socket_ : descriptor();
-  if (within_host && wire::is_ipv4(address_)) {
-    add(IPPROTO_IP, IP_PKTINFO, own_ipv4_);
-  } else if (within_host) {
-    add(IPPROTO_IPV6, IPV6_PKTINFO, own_ipv6_);
-  }
-  if (used != 0) message.msg_control = control, message.msg_controllen = used;
-  for (int tries = 0;; ++tries) {
-    if (send_message(socket, message) >= 0) return 0;
-    const int error = errno;
-    if (error == EINTR) continue;
-    // An ICMP answer to an earlier packet, told once: the packet itself has not been tried.
-    if (error == ECONNREFUSED && tries < 2) continue;
-    if ((error != EAGAIN && error != ENOBUFS) || tries > 0) return error;
-    pollfd room{socket, POLLOUT, 0};
-    poll(&room, 1, kSendPatience);
-  }
+  const SocketAddress to = socket_address(burst.destination, wire::kRocePort, scope_);
+  if (burst.source_port == wire::kRocePort) return sender_.send(to, burst);
+  return private_sender_ ? private_sender_->send(to, burst) : EBADF;
 }
 
 bool UdpPort::receive(Arrival* arrival) {

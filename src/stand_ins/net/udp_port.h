@@ -15,10 +15,12 @@
 #include <netinet/in.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "net/burst_socket.h"
 #include "net/port.h"
 
 namespace gdr::net {
@@ -43,7 +45,7 @@ class UdpPort : public Port {
   std::uint32_t scope() const { return scope_; }  // of a link-local address
   std::uint32_t interface_mtu() const { return interface_mtu_; }
   // A PrivateSocket's, from which bursts leave that name its port as their source.
-  void set_private_socket(int descriptor) { private_socket_ = descriptor; }
+  void set_private_socket(int descriptor) { private_sender_.emplace(descriptor); }
 
  private:
   UdpPort(const wire::Address& address, UniqueFd socket);
@@ -55,9 +57,8 @@ class UdpPort : public Port {
   std::uint32_t scope_ = 0;
   std::uint32_t interface_mtu_ = 0;
   std::uint32_t receive_room_ = 0;
-  int private_socket_ = -1;
-  in_pktinfo own_ipv4_{};  // the source address, for a socket that has none
-  in6_pktinfo own_ipv6_{};
+  BurstSocket sender_;
+  std::optional<BurstSocket> private_sender_;
   std::unique_ptr<std::byte[]> buffer_;
 };
 

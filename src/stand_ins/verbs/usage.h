@@ -26,7 +26,8 @@ void moved_to(Recorded queue_pair, ibv_qp_state state);
 
 // Hot.
 inline void moved(Counted device, std::uint64_t bytes) {
-  if (device != nullptr) device->rest.add(ledger::kBytesOut, ledger::Memory::kOther, bytes);
+  if (device != nullptr && bytes != 0)
+    device->rest.add(ledger::kBytesOut, ledger::Memory::kOther, bytes);
 }
 // What the requests before `end` move, which need not be one of the list.
 std::uint64_t bytes_of(const ibv_send_wr* list, const ibv_send_wr* end);

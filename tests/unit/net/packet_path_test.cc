@@ -56,7 +56,7 @@ class PacketPathTest : public testing::Test {
 };
 
 TEST_F(PacketPathTest, APrivatePortCanBeBoundByNobodyElse) {
-  auto socket = PrivateSocket::open(here_, 0x1234'5678'9abc'0000);
+  auto socket = PrivateSocket::open(here_, 0, 0x1234'5678'9abc'0000);
   ASSERT_TRUE(socket) << socket.error().message;
   for (const wire::Address& address : {here_, there_, ipv4(0, 0, 0, 0)}) {
     const UniqueFd other(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
