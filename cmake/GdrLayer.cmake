@@ -5,13 +5,14 @@ set(GDR_STAND_INS ${CMAKE_SOURCE_DIR}/src/stand_ins)
 set(GDR_TOOLS ${CMAKE_SOURCE_DIR}/src/tools)
 set(GDR_HOUSES ${GDR_COMMON} ${GDR_STAND_INS} ${GDR_TOOLS})
 
-# gdr_layer(<name> SOURCES <file>... [DEPENDS <layer>...])
+# gdr_layer(<name> SOURCES <file>... [DEPENDS <layer>...] [OPTIMIZED])
 #
 # A layer is the static library gdr_<name> built from src/<house>/<name>. DEPENDS are its arrows: the
 # only other layers (and, through them, what those depend on) whose headers it may include. The
-# compiler finds the headers of its own house and the common ones.
+# compiler finds the headers of its own house and the common ones. OPTIMIZED: tests bound
+# its time, so GDR_LIGHT_TOOLS leaves it out.
 function(gdr_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMIZED" "" "SOURCES;DEPENDS" ${ARGN})
   list(TRANSFORM ARG_DEPENDS PREPEND gdr_ OUTPUT_VARIABLE libraries)
   if(ARG_SOURCES)
     add_library(gdr_${name} STATIC ${ARG_SOURCES})
@@ -23,14 +24,32 @@ function(gdr_layer name)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH house)
   target_include_directories(gdr_${name} ${scope} ${GDR_COMMON} ${house})
   target_link_libraries(gdr_${name} ${scope} ${libraries})
-  if(ARG_SOURCES)
+  if(ARG_SOURCES AND GDR_LIGHT_TOOLS AND house STREQUAL GDR_TOOLS AND NOT ARG_OPTIMIZED)
+    target_compile_options(gdr_${name} PRIVATE ${GDR_LIGHTLY})
+    gdr_build_quickly(gdr_${name} gdr_precompiled_for_tools)
+  elseif(ARG_SOURCES)
     gdr_build_quickly(gdr_${name})
   endif()
   gdr_declare_arrows(${name} ${ARG_DEPENDS})
 endfunction()
 
+# gdr_optimization(<target> <variable>): the options that replace the build type's optimization.
+function(gdr_optimization target variable)
+  get_target_property(options ${target} COMPILE_OPTIONS)
+  list(FILTER options INCLUDE REGEX "-O")
+  set(${variable} "${options}" PARENT_SCOPE)
+endfunction()
+
 # gdr_precompile(<target> <target whose precompiled headers it uses, too>)
 function(gdr_precompile target from)
+  # GCC compiles with the optimization that it reads from precompiled headers, and says nothing of what
+  # the command line asks for.
+  gdr_optimization(${target} asked)
+  gdr_optimization(${from} read)
+  if(NOT asked STREQUAL read AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    message(FATAL_ERROR
+      "${target} asks for '${asked}', and its precompiled headers have '${read}': ${from}")
+  endif()
   target_precompile_headers(${target} REUSE_FROM ${from})
   # These misfire on std::string where its header is precompiled (GCC bug 105651 once more). The
   # builds with the address sanitizer and for debugging have none and warn of everything.

@@ -3,6 +3,7 @@ option(GDR_BUILD_TESTS "Build the tests" ON)
 option(GDR_BUILD_BENCH "Build the benchmarks" OFF)
 option(GDR_FAULT_HOOKS "Compile the fault hooks of the local path (test builds only)" OFF)
 option(GDR_PORTABLE "Need the C library alone, also an old one; see the target portable-tree" OFF)
+option(GDR_LIGHT_TOOLS "Build the tools in two thirds of the time, hardly optimized (test builds)" OFF)
 set(GDR_SANITIZE "" CACHE STRING "Sanitizers: empty, 'address,undefined' or 'thread'")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -16,6 +17,11 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
+
+# A test runs once and waits most of its time: half the time to build it is worth more than its speed.
+# So is the tools' while they are tested (GDR_LIGHT_TOOLS), but for those whose time tests bound. What is
+# measured and has races, the stand-ins and what they share with the tools, is tested optimized.
+set(GDR_LIGHTLY $<$<CONFIG:RelWithDebInfo>:-Og>)
 
 # -Wrestrict misfires on std::string in GCC 12 (GCC bug 105651).
 add_compile_options(-Wall -Wextra -Werror -Wshadow -Wundef

@@ -29,8 +29,6 @@ class Scanner {
   }
 
  private:
-  struct Trie;
-
   std::array<std::uint8_t, 256> class_of_{};  // bytes that no word has are one class
   std::uint32_t classes_ = 1;
   std::vector<std::uint32_t> next_;   // by state and class
