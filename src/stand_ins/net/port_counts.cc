@@ -15,18 +15,14 @@ std::uint64_t frame_bytes(const wire::Address& own) {
 
 void count_sent(ports::Port& port, const wire::Address& own, std::uint64_t packets,
                 std::uint64_t bytes) {
-  if (!port.counts()) return;
-  const std::uint32_t stripe = ports::Port::stripe_now();
-  port.add_in(stripe, kXmitPackets, packets);
-  port.add_in(stripe, kXmitBytes, bytes + packets * frame_bytes(own));
+  port.add(kXmitPackets, packets);
+  port.add(kXmitBytes, bytes + packets * frame_bytes(own));
 }
 
 void count_received(ports::Port& port, const wire::Address& own, std::uint64_t packets,
                     std::uint64_t bytes) {
-  if (!port.counts()) return;
-  const std::uint32_t stripe = ports::Port::stripe_now();
-  port.add_in(stripe, kRcvPackets, packets);
-  port.add_in(stripe, kRcvBytes, bytes + packets * frame_bytes(own));
+  port.add(kRcvPackets, packets);
+  port.add(kRcvBytes, bytes + packets * frame_bytes(own));
 }
 
 void count_event(ports::Port& port, engine::Event event) {
