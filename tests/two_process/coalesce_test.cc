@@ -158,8 +158,8 @@ INSTANTIATE_TEST_SUITE_P(Completions, ListsOfEachLength, testing::Bool(), told);
 // Rounds of a payload and the flag that tells of it, many in one list; the reader looks at the
 // flags from the last to the first.
 TEST(CoalescedLists, AReaderThatSpinsSeesNoFlagBeforeTheBytesBehindWhichItWasPosted) {
-  constexpr std::uint64_t kRounds = 20'000;
-  constexpr std::size_t kPairs = 24, kPayload = 152, kStride = 256;
+  constexpr std::uint64_t kLast = ~std::uint64_t{0}, kEnough = 100;
+  constexpr std::size_t kPairs = 24, kPayload = 152, kStride = 256, kSeen = kPairs * kStride;
   Child child([](Wire& wire) {
     be_target(wire, {}, [](TargetSide t) {
       t.wire.meet();
@@ -167,9 +167,9 @@ TEST(CoalescedLists, AReaderThatSpinsSeesNoFlagBeforeTheBytesBehindWhichItWasPos
         return reinterpret_cast<std::atomic<std::uint64_t>*>(t.memory.bytes() + at)->load();
       };
       const Nanoseconds start = now();
-      std::uint64_t last = 0, looks = 0, seen_under_way = 0;
+      std::uint64_t last = 0, looks = 0, seen = 0;
       bool is_in_order = true;
-      while (last != kRounds && now() - start < 20 * kSecond && is_in_order) {
+      while (last != kLast && now() - start < 40 * kSecond && is_in_order) {
         last = word((kPairs - 1) * kStride + kPayload);
         std::uint64_t newer = last;
         for (std::size_t i = kPairs; i-- > 0;) {
@@ -180,13 +180,14 @@ TEST(CoalescedLists, AReaderThatSpinsSeesNoFlagBeforeTheBytesBehindWhichItWasPos
             newer = std::min(newer, word(i * kStride + at));
           }
           is_in_order &= newer >= flag;
-          seen_under_way += flag != last ? 1 : 0;
+          seen += flag != last ? 1 : 0;
         }
+        std::memcpy(t.memory.bytes() + kSeen, &seen, sizeof seen);
         ++looks;
       }
       require(is_in_order, "nothing is older than what was posted behind it");
-      require(last == kRounds, "the last round arrives");
-      require(seen_under_way > 0, "some of " + std::to_string(looks) + " looks fell into a list");
+      require(last == kLast, "the last round arrives");
+      require(seen > 0, "some of " + std::to_string(looks) + " looks fell into a list");
       t.wire.meet();
     });
   });
@@ -200,13 +201,24 @@ TEST(CoalescedLists, AReaderThatSpinsSeesNoFlagBeforeTheBytesBehindWhichItWasPos
     list.add(memory, 0, 8, to, i * kStride + kPayload);
   }
   child.wire().meet();
-  for (std::uint64_t round = 1; round <= kRounds; ++round) {
+  const auto write_round = [&](std::uint64_t round) {
     for (std::size_t at = 0; at < kPayload; at += 8) {
       std::memcpy(memory.bytes() + at, &round, sizeof round);
     }
     list.post(qp, false);
     side.expect(IBV_WC_SUCCESS);
+  };
+  // Until the reader has looked into enough lists that were under way.
+  std::uint64_t seen = 0;
+  const Nanoseconds start = now();
+  for (std::uint64_t round = 1; seen < kEnough && now() - start < 15 * kSecond; ++round) {
+    write_round(round);
+    if (round % 64 != 0) continue;
+    side.read(qp, memory, kSeen, sizeof seen, to, kSeen);
+    side.expect(IBV_WC_SUCCESS);
+    std::memcpy(&seen, memory.bytes() + kSeen, sizeof seen);
   }
+  write_round(kLast);
   child.wire().meet();
   child.finish();
 }
