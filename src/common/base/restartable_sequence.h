@@ -40,10 +40,10 @@ constexpr long kInterrupted = kEnded - 1;
   "leaq 3b(%%rip), %%rcx\n"           \
   "movq %%rcx, %%fs:(%[sequence])\n"  \
   "1: "
-#define GDR_SEQUENCE_BEGIN       \
-  GDR_SEQUENCE_OPEN              \
-      "cmpq %[value], %[word]\n" \
-      "jne 5f\n"
+#define GDR_SEQUENCE_BEGIN   \
+  GDR_SEQUENCE_OPEN          \
+  "cmpq %[value], %[word]\n" \
+  "jne 5f\n"
 #define GDR_SEQUENCE_END                      \
   "2:\n"                                      \
   ".pushsection .text.gdr_restart, \"ax?\"\n" \

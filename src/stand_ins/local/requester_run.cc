@@ -58,7 +58,9 @@ Requester::RunWent Requester::send_run() {
     return RunWent::kNothing;
   }
   Run run;
-  if (!enter_run() || !target.begin_run(&run)) return RunWent::kNothing;
+  if (!enter_run()) return RunWent::kNothing;
+  target.await_receives(ring.size());
+  if (!target.begin_run(&run)) return RunWent::kNothing;
   rnic::KnownRange own;
   std::uint64_t payload = 0;
   bool is_told = false;  // of the last one

@@ -172,6 +172,9 @@ class Target {
   // Whether they can, as far as shows without the lock: in another process, to a receive queue of
   // its own, whose completions need no look at each.
   bool may_take_runs() const;
+  // Waits some microseconds until so many receives are there, or a few: for a receiver that is at
+  // it and only slower, so that it need not wake this process. With the queue pair locked.
+  void await_receives(std::uint32_t wanted) const;
   // With the queue pair locked. False: send them one by one.
   bool begin_run(Run* run);
   // One more, if it can be carried by a completion and there is room for it.

@@ -2,11 +2,17 @@
 // first of them stays so, as long as the queue pair is locked: who changes it waits for that.
 #include <infiniband/verbs.h>
 
+#include <algorithm>
+
 #include "base/kill_point.h"
+#include "base/spin_lock.h"
 #include "local/target.h"
 
 namespace gdr::local {
 namespace {
+
+constexpr std::uint32_t kFewReceives = 8;
+constexpr int kReceiveSpins = 256;  // some microseconds
 
 constexpr std::size_t in_sixteens(std::size_t bytes) { return (bytes + 15) & ~std::size_t{15}; }
 
@@ -17,6 +23,16 @@ bool Target::may_take_runs() const {
          !peer_->copies_are_refused() &&
          rnic::CompletionRun::suits(
              segment_->completion_queue(rnic::read_once(queue_pair_->receive_completion_queue)));
+}
+
+void Target::await_receives(std::uint32_t wanted) const {
+  wanted = std::min(wanted, kFewReceives);
+  if (rnic::ready_receives(*queue_pair_) != 0) return;
+  const std::uint32_t head = queue_pair_->receive_head.load(std::memory_order_relaxed);
+  for (int i = 0; i < kReceiveSpins; ++i) {
+    if (queue_pair_->receive_tail.load(std::memory_order_acquire) - head >= wanted) return;
+    for (int pause = 0; pause < 4; ++pause) cpu_relax();
+  }
 }
 
 bool Target::begin_run(Run* run) {
