@@ -119,7 +119,7 @@ bool BurstSocket::cuts_rightly(const Burst& burst, std::uint32_t cut) {
     wanted_ = wanted;
     repetitions_ = 0;
   }
-  if (++repetitions_ >= kRepetitions && can_cut_) {
+  if (++repetitions_ >= kRepetitions && wanted != cut_ && can_cut_) {
     can_cut_ = set_cut(wanted);
     repetitions_ = 0;
   }
