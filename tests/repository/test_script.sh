@@ -45,7 +45,7 @@ call 5
 expect "installing: sparse"
 [ "$(sed -n 1,2p "$work/said")" = "meanwhile
 installed" ] || fail "not installed while the build ran, and before the tests: $(cat "$work/said")"
-grep -q '^ctest .* -j 5 .*-LE \^long\$' "$work/said" || fail "tests: $(cat "$work/said")"
+grep -q '^ctest .* -j 10 .*-LE \^long\$' "$work/said" || fail "tests: $(cat "$work/said")"
 
 # Whoever may not install is told so at once, and what the packages are.
 rm -f "$work/begun"
