@@ -109,6 +109,10 @@ bool Connection::poll_transmit(Nanoseconds now, Transmit* transmit) {
   return !requests_first && parts.poll_request(now, transmit);
 }
 
+bool Connection::poll_answer(Transmit* transmit) {
+  return parts_->poll_congestion(transmit) || parts_->poll_answer(transmit);
+}
+
 Nanoseconds Connection::next_timeout() const {
   if (parts_->unreliable) return parts_->unreliable->next_timeout();
   return parts_->requester ? parts_->requester->next_timeout() : kNever;

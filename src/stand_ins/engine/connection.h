@@ -67,6 +67,8 @@ class Connection {
   // --- Outputs
   // False: nothing may be sent now. Answers come before requests.
   bool poll_transmit(Nanoseconds now, Transmit* transmit);
+  // The same of answers alone.
+  bool poll_answer(Transmit* transmit);
   Nanoseconds next_timeout() const;  // kNever: nothing is waited for
 
  private:

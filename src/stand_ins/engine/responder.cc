@@ -223,7 +223,9 @@ Responder::Step Responder::complete(const wire::Packet& request) {
   }
   message_.open = false;
   message_.has_receive = false;
-  if (const std::uint64_t piece = owner_.pieces_taken(); piece > owner_.pieces_placed()) {
+  // Placed, or lost by now: who copies does not wait for this.
+  const std::uint64_t piece = owner_.pieces_taken();
+  if (piece > owner_.pieces_placed() || piece >= owner_.lost_piece()) {
     unplaced_.push_back({request.psn, taken_, msn_, piece});
   }
   msn_ = wire::psn_add(msn_, 1);

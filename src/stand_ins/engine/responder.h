@@ -127,7 +127,7 @@ class Responder {
   void make_answer(Transmit* transmit);
   bool acknowledge_placed(Transmit* transmit);
   void set_due(Resource* resource, bool due);
-  void look_at_placed();
+  void look_at_placed(std::uint64_t placed);
   void give_up_lost(const Unplaced& message);
   std::uint8_t credits(std::uint32_t msn);
 

@@ -75,8 +75,7 @@ Responder::Resource* Responder::next_reply() {
 }
 
 // Messages whose bytes are in place are answered from now on.
-void Responder::look_at_placed() {
-  const std::uint64_t placed = owner_.pieces_placed();
+void Responder::look_at_placed(std::uint64_t placed) {
   while (!unplaced_.empty() && unplaced_.front().piece <= placed) {
     const Unplaced message = unplaced_.front();
     if (message.piece >= owner_.lost_piece()) return give_up_lost(message);
@@ -99,9 +98,11 @@ void Responder::give_up_lost(const Unplaced& message) {
 
 bool Responder::poll_transmit(Transmit* transmit) {
   if (state_ == State::kFailed) return false;
-  if (!unplaced_.empty()) look_at_placed();
+  // Once: a piece that is lost in between must not be taken for one that is in place.
+  const std::uint64_t placed = owner_.pieces_placed();
+  if (!unplaced_.empty()) look_at_placed(placed);
   if (Resource* resource = next_reply()) {
-    if (resource->behind > owner_.pieces_placed()) return false;
+    if (resource->behind > placed) return false;
     if (resource->is_atomic) {
       make_atomic_response(*resource, transmit);
       return true;

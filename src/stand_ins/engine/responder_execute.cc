@@ -79,6 +79,7 @@ Responder::Step Responder::execute_atomic(const wire::Packet& request) {
   if (!original) return refuse(wire::NakCode::kRemoteAccessError, Fault::kAccess);
   Resource& resource = keep(request, 1);
   resource.is_atomic = true;
+  resource.behind = owner_.pieces_taken();
   resource.original = *original;
   return Step::kAcknowledge;
 }

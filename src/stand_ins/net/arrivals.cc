@@ -135,8 +135,7 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     answer_all(deferred_);
     puts_off_.store(false, std::memory_order_release);
   }
-  auto arrivals = static_cast<std::uint32_t>(late_.size());
-  if (!late_.empty()) take_late();
+  std::uint32_t arrivals = take_late();
   const std::size_t ports = port_count_.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < ports; ++i) {
     Arrival arrival;
@@ -165,6 +164,7 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   }
   if (!answers_.empty()) answer_all(answers_);
   tell_events(due_);
+  has_late_.store(!late_.empty(), std::memory_order_relaxed);
   // Should the program not poll again.
   if (!deferred_.empty()) {
     puts_off_.store(true);
@@ -195,10 +195,15 @@ void PacketPath::answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiti
 }
 
 // Under its send lock. Where there is a copy thread it sends the requests, so that arrivals do not
-// wait for them.
+// wait for them. Answers leave now, before the program is told of anything.
 void PacketPath::answer(rnic::QueuePair& queue_pair, Nanoseconds time) {
-  if (has_copy_thread() && !queue_pair.send_ring().empty()) return look_after(queue_pair);
-  pump(queue_pair, time);
+  if (!has_copy_thread() || queue_pair.send_ring().empty()) return pump(queue_pair, time);
+  PacketQueuePair& state = state_of(queue_pair);
+  OpenPort* port = port_of(queue_pair);
+  if (port != nullptr && state.connection() != nullptr) {
+    transmitter_.answer(state, *port->port, time);
+  }
+  look_after(queue_pair);
 }
 
 // A program may answer a message by another queue pair or by a management datagram, such as a
@@ -318,8 +323,10 @@ void PacketPath::take_packet(OpenPort& port, const Arrival& arrival,
   deliver(port, arrival, packet, time, run);
 }
 
-void PacketPath::take_late() {
-  std::erase_if(late_, [&](const LateAcknowledge& late) {
+// How many.
+std::uint32_t PacketPath::take_late() {
+  if (late_.empty()) return 0;
+  const std::size_t taken = std::erase_if(late_, [&](const LateAcknowledge& late) {
     wire::Packet packet;
     (void)wire::parse(std::span(late.bytes).first(late.length), &packet);  // as it did before
     Run run(*this, false);
@@ -327,6 +334,7 @@ void PacketPath::take_late() {
     deliver(*late.port, late.arrival, packet, now(), run);
     return true;
   });
+  return static_cast<std::uint32_t>(taken);
 }
 
 void PacketPath::deliver(OpenPort& port, const Arrival& arrival, const wire::Packet& packet,

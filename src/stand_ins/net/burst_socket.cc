@@ -134,8 +134,8 @@ int BurstSocket::send(const SocketAddress& to, const Burst& burst) {
   if (!by_socket) control.add(SOL_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(cut));
   add_traffic_class(burst, &control);
   const int error = send_out(descriptor_, to, burst, &control);
-  const bool is_full = error == EAGAIN || error == ENOBUFS;
-  if (error == 0 || is_full || !by_socket || cut_ == 0) return error;
+  const bool is_refused = error == EIO || error == EINVAL;
+  if (!is_refused || !by_socket || cut_ == 0) return error;
   // Kernels before 6.11 refuse whatever a socket that cuts sends by a device without checksums.
   can_cut_ = false;
   (void)set_cut(0);

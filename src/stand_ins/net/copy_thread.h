@@ -1,7 +1,7 @@
 // CopyThread: has the GPU's driver copy what packets bring to GPU memory and what they take from
 // it, tells and answers what has waited for that, and sends. It exists once GPU memory is
 // registered and something goes by packets, beside the ProgressThread, which takes what arrives:
-// each direction has a thread, and no arrival waits for the driver.
+// each direction has a thread, and what arrives does not wait for the driver.
 //
 // While copies are under way it does not sleep, nor for a moment after: to be woken takes longer
 // than most copies.

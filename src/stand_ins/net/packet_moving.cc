@@ -28,7 +28,7 @@ void PacketPath::look_after(rnic::QueuePair& queue_pair) {
 }
 
 void PacketPath::wake_mover() {
-  if (CopyThread* thread = copies_.load(std::memory_order_acquire)) {
+  if (CopyThread* thread = copies_.load()) {
     thread->wake();
   } else {
     thread_->wake();
@@ -56,6 +56,7 @@ void PacketPath::move() {
     moving_.insert(moving_.end(), present.begin(), present.end());
     is_moving_.store(true);
   }
+  if (!present.empty()) wake_mover();
   tell_events(due);
 }
 

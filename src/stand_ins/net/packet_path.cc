@@ -196,7 +196,8 @@ void PacketPath::start_copy_thread() {
   auto thread = std::make_unique<CopyThread>(*this);
   if (!thread->start()) return;
   copy_thread_ = std::move(thread);
-  copies_.store(copy_thread_.get(), std::memory_order_release);
+  copies_.store(copy_thread_.get());
+  copy_thread_->wake();  // there may be work that the progress thread had begun
 }
 
 KnownFlow PacketPath::flow_of(const OpenPort& port, const rnic::QueuePair& queue_pair,

@@ -77,6 +77,8 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   bool leaves_arrivals_to_thread() const { return gpu_is_registered(); }
   // Whether there is work for move() and no copy thread: serve() is to be called again soon.
   bool thread_moves() const { return is_moving() && !has_copy_thread(); }
+  // Whether serve() is to be called again soon for what has been put aside.
+  bool has_late() const { return has_late_.load(std::memory_order_relaxed); }
   // Lets timers run that are due. When the next one is: kNever if nothing is outstanding.
   Nanoseconds run_timers(Nanoseconds time);
   // Something can be read there: packets, strays, or what has to be taken off all the same.
@@ -86,7 +88,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   // Whether queue pairs have copies under way whose end no packet tells, or have posted.
   bool is_moving() const { return is_moving_.load(std::memory_order_relaxed); }
   // Copies go on, what has waited for them is told and answered, and what can be sent is, of each
-  // queue pair no more than a burst. Holds none of the path's locks.
+  // queue pair no more than a burst. Needs none of the path's locks.
   void move();
 
  private:
@@ -163,7 +165,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   const std::shared_ptr<rnic::QueuePair>& queue_pair(std::uint32_t number);
   void deliver(OpenPort& port, const Arrival& arrival, const wire::Packet& packet, Nanoseconds time,
                Run& run);
-  void take_late();
+  std::uint32_t take_late();
   void tell_events(std::vector<std::uint32_t>& due);
   void answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiting);
   // Before something leaves by that queue pair; null: by none that acknowledges.
@@ -220,6 +222,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
     std::array<std::byte, wire::kMostHeaderBytes + wire::kIcrcBytes> bytes;
   };
   std::vector<LateAcknowledge> late_;
+  std::atomic<bool> has_late_{false};
   // deferred_ is not empty. Set before the thread's time is looked at, and looked at by the thread
   // after it has forgotten that time: one of the two sees the other.
   std::atomic<bool> puts_off_{false};

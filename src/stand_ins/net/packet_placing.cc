@@ -29,7 +29,8 @@ bool PacketQueuePair::store(const rnic::Place& place, std::span<const std::byte>
   if (loss_.load(std::memory_order_relaxed) != Placer::kNone) return false;
   if (hold_responder() && store_later(place, bytes, joins)) return true;
   placer_.drain(last_piece_);
-  return rnic::write_registered(place, bytes);
+  return loss_.load(std::memory_order_relaxed) == Placer::kNone &&
+         rnic::write_registered(place, bytes);
 }
 
 // False: there is no room, although nothing of this queue pair is on its way any more.

@@ -92,7 +92,7 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   void begin_polling() { waits_for_bytes_ = false; }
   // The packets that gather() was asked for have left.
   void packets_have_left();
-  // Work has been posted that the progress thread is to look at.
+  // Work has been posted that PacketPath::move() is to look at.
   void set_posted() { posted_ = true; }
   bool take_posted() { return std::exchange(posted_, false); }
   // Whether the progress thread has it among those that it looks at for their timers.

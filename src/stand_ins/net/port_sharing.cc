@@ -1,5 +1,6 @@
 #include "net/port_sharing.h"
 
+#include <netinet/udp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -184,6 +185,14 @@ int PortSharing::pass_on(std::uint32_t slot, const Arrival& arrival) const {
     message.msg_namelen = to.length;
     message.msg_iov = const_cast<iovec*>(parts);
     message.msg_iovlen = std::size(parts);
+    // In one piece, whatever bursts the socket is set to cut just now (burst_socket.h).
+    alignas(cmsghdr) char in_one_piece[CMSG_SPACE(sizeof(std::uint16_t))] = {};
+    auto* control = reinterpret_cast<cmsghdr*>(in_one_piece);
+    control->cmsg_level = SOL_UDP;
+    control->cmsg_type = UDP_SEGMENT;
+    control->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
+    message.msg_control = in_one_piece;
+    message.msg_controllen = sizeof in_one_piece;
     error = sendmsg(private_.descriptor(), &message, MSG_DONTWAIT) < 0 ? EAGAIN : 0;
     if (error == 0) port->strays.fetch_add(1);
     return true;

@@ -98,7 +98,7 @@ bool ProgressThread::stand_back(Nanoseconds time) {
 // Whether it looks again at once: it has been rung for, something has just happened that the
 // program leaves to it, or copies go on that nobody else looks at.
 bool ProgressThread::stays_awake(Nanoseconds time) {
-  const bool awake = path_.thread_moves() || time < awake_until_;
+  const bool awake = path_.thread_moves() || path_.has_late() || time < awake_until_;
   return doorbell_.set_awake(awake) || awake;
 }
 

@@ -216,8 +216,8 @@ void Transmitter::answer(PacketQueuePair& queue_pair, Port& port, Nanoseconds ti
   engine::Transmit transmit;
   Batch batch(port, queue_pair.queue_pair().port(), queue_pair.peer_address(),
               queue_pair.source_port(), queue_pair.traffic_class(), counters_);
-  while (!batch.full() && connection.poll_transmit(time, &transmit)) {
-    if (transmit.packet.info->is(wire::kRequest) || !batch.add(queue_pair, transmit)) break;
+  while (!batch.full() && connection.poll_answer(&transmit)) {
+    if (!batch.add(queue_pair, transmit)) connection.payload_unavailable(transmit, time);
   }
   (void)batch.send();
   queue_pair.packets_have_left();

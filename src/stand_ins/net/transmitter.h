@@ -15,7 +15,7 @@ class Transmitter {
   // What a connected queue pair may send now, of it no more than so many times what one burst
   // holds. Under its send lock. Whether that is all.
   bool pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time, std::uint32_t most_bursts);
-  // What the other side waits for, and no request: of a connection that is about to end.
+  // What the other side waits for, and no request; no more than a burst holds.
   void answer(PacketQueuePair& queue_pair, Port& port, Nanoseconds time);
   // The front request of a UD queue pair. EFAULT: its memory is gone.
   int datagram(PacketQueuePair& queue_pair, Port& port, const wire::Address& destination,

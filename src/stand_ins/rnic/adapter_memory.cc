@@ -61,10 +61,12 @@ Result<std::uint32_t> Adapter::register_memory(std::uint64_t address,
 
 Result<std::uint32_t> Adapter::add_region(Backing backing, const RegionAttributes& attributes) {
   const ToldOfExports told(regions_, neighbours_);
-  if (backing.reach == Reach::kServed && beyond_ != nullptr) {
-    beyond_->serves_memory_of(backing.memory->client());
-  }
-  return regions_.add(std::move(backing), attributes);
+  memory::PeerMemoryClient* const client =
+      backing.reach == Reach::kServed ? &backing.memory->client() : nullptr;
+  const Result<std::uint32_t> key = regions_.add(std::move(backing), attributes);
+  // Behind it: whoever connects meanwhile sees the region, or is seen.
+  if (key && client != nullptr && beyond_ != nullptr) beyond_->serves_memory_of(*client);
+  return key;
 }
 
 Result<std::uint32_t> Adapter::register_dmabuf(memory::DmaBuf buffer,

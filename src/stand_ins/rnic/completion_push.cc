@@ -195,8 +195,12 @@ bool has_completed(Segment& segment, std::uint32_t queue, const ReceiveMark& mar
   const auto* entries = static_cast<const SharedCompletion*>(
       segment.arena(read_once(shared.ring), ring_bytes(capacity)));
   if (!is_power_of_two(capacity) || entries == nullptr) return false;
-  // Not the oldest: the next ones go into their places, and whoever died may have written them.
-  for (std::uint32_t i = 1; i <= capacity - most_together(capacity); ++i) {
+  // Not the oldest, if they have been polled: the next ones go into their places, and whoever died
+  // may have written them.
+  const std::uint32_t unpolled =
+      std::min(tail - shared.head.load(std::memory_order_acquire), capacity);
+  const std::uint32_t sound = std::max(capacity - most_together(capacity), unpolled);
+  for (std::uint32_t i = 1; i <= sound; ++i) {
     const SharedCompletion& entry = entries[(tail - i) & (capacity - 1)];
     if (read_once(entry.receive) != mark.receive || read_once(entry.srq) != mark.srq) continue;
     if (mark.srq != 0 || read_once(entry.qp_number) == mark.qp_number) return true;

@@ -128,7 +128,7 @@ bool QueuePair::flush_receives() {
   const bool shares = settings_.srq != nullptr;
   const std::uint32_t tail = shares ? settings_.srq->settled_tail(shared_) : receive_tail_;
   std::uint32_t head = shared_.receive_head.load();
-  if (tail - head > receive_capacity_) head = tail - receive_capacity_;
+  if (tail - head > receive_places_) head = tail - receive_places_;
   for (; state() == IBV_QPS_ERR && head != tail; ++head) {
     settings_.receive_completion_queue->push(flushed(receive_at(head).wr_id, IBV_WC_RECV, number_),
                                              false);

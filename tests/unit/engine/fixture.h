@@ -74,6 +74,7 @@ class FakeOwner final : public Owner {
     if (!may_access(rkey, address, given.size(), Right::kWrite)) return Placed::kRefused;
     std::memcpy(&region[address - kBase], given.data(), given.size());
     writes.push_back({address, given.size()});
+    if (loses_at_once) taken = in_place = lost = 1;
     return Placed::kPlaced;
   }
   std::optional<std::uint64_t> atomic(WorkKind kind, std::uint32_t rkey, std::uint64_t address,
@@ -122,6 +123,7 @@ class FakeOwner final : public Owner {
 
   // Pieces that are placed later.
   std::uint64_t taken = 0, in_place = 0, lost = kNothingLost;
+  bool loses_at_once = false;  // the bytes of a write
   bool bytes_are_here = true;
   std::deque<Work> works;
   std::vector<Status> completed;

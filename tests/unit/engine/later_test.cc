@@ -81,6 +81,23 @@ TEST_F(RcResponder, TellsOfALostWriteByItsOwnPsn) {
   EXPECT_EQ(owner.failure, Fault::kRequest);
 }
 
+// As whoever copies does not wait for the responder.
+TEST_F(RcResponder, TellsOfAWriteThatIsLostBeforeItIsLookedAt) {
+  owner.loses_at_once = true;
+  receive(write(Operation::kWriteOnly, 100, 4, 4));
+  expect_nak(poll(), 100, wire::NakCode::kRemoteOperationalError);
+  EXPECT_FALSE(poll());
+}
+
+TEST_F(RcResponder, AnswersNoAtomicBehindAWriteThatWasLost) {
+  owner.taken = 1;
+  receive(write(Operation::kWriteOnly, 100, 4, 4));
+  receive(atomic(Operation::kFetchAdd, 101, 5));
+  owner.lost = owner.in_place = 1;
+  expect_nak(poll(), 100, wire::NakCode::kRemoteOperationalError);
+  EXPECT_FALSE(poll());
+}
+
 TEST_F(RcResponder, RefusesTheNextPacketOfAMessageOfWhichAPieceWasLost) {
   owner.taken = 1;
   receive(write(Operation::kWriteFirst, 100, kMtu, 3 * kMtu));

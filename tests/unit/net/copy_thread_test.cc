@@ -157,6 +157,30 @@ TEST_F(CopyThreadTest, ArrivalsDoNotWaitForTheDriver) {
   for (const auto& each : {to_gpu, to_host}) on.host.adapter().destroy_queue_pair(*each);
 }
 
+// As hardware acknowledges before it interrupts: see README.md.
+TEST_F(CopyThreadTest, AnswersDoNotWaitForTheCopyThread) {
+  Machine& on = machine();
+  warm_up();
+  auto to_gpu = connected(), busy = connected();
+  std::byte got[256];
+  while (recv(peer_.get(), got, sizeof got, MSG_DONTWAIT) >= 0) continue;
+  on.driver.is_slow = true;
+  const int before = on.driver.calls;
+  send(make_write(flow_, to_gpu->number(), 0, on.gpu_address(), on.gpu_key, std::byte{5}));
+  EXPECT_TRUE(soon([&] { return on.driver.calls > before; }));
+  ASSERT_EQ(post_write_from_gpu(*busy), 0);
+  send(make_write(flow_, busy->number(), 0, on.host.address() + 80, on.host.key(), std::byte{9}));
+  const ssize_t bytes = recv(peer_.get(), got, sizeof got, 0);
+  on.driver.is_slow = false;
+  ASSERT_GT(bytes, 0) << "nothing came while the driver was busy";
+  wire::Packet answer;
+  ASSERT_EQ(wire::parse(std::span(got).first(static_cast<std::size_t>(bytes)), &answer),
+            wire::ParseError::kNone);
+  EXPECT_EQ(answer.operation(), wire::Operation::kAcknowledge);
+  EXPECT_EQ(answer.psn, 0u);
+  for (const auto& each : {to_gpu, busy}) on.host.adapter().destroy_queue_pair(*each);
+}
+
 // Its queue pair is sending: it is taken when that has been done.
 TEST_F(CopyThreadTest, AnAcknowledgeForABusyQueuePairHoldsUpNoArrivals) {
   Machine& on = machine();

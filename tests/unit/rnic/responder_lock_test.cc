@@ -88,6 +88,27 @@ TEST_F(ResponderLockTest, PutsBackNoReceiveOfARunThatCounts) {
   for (std::uint32_t i = 0; i < 5; ++i) EXPECT_EQ(taken[i].wr_id, i);
 }
 
+TEST_F(ResponderLockTest, PutsBackNoReceiveOfARunThatOthersHaveOvertaken) {
+  const std::uint32_t before = head();
+  write_run(5, true);
+  std::vector<SharedCompletion> taken(5);
+  ASSERT_EQ(queue_->poll(taken), 5);
+  for (std::uint32_t i = 0; i < kCapacity - 8; ++i) {
+    push(i);
+    ASSERT_EQ(queue_->poll(std::span(taken).first(1)), 1);
+  }
+  take_over();
+  EXPECT_EQ(head(), before + 5);
+}
+
+TEST_F(ResponderLockTest, PutsBackNoReceiveOfARunThatNobodyHasPolled) {
+  const std::uint32_t before = head();
+  write_run(5, true);
+  for (std::uint32_t i = 0; i < kCapacity - 8; ++i) push(i);
+  take_over();
+  EXPECT_EQ(head(), before + 5);
+}
+
 // Completions that were written beyond the tail lie in the ring like old ones.
 TEST_F(ResponderLockTest, TakesWhatWasWrittenBeyondTheTailForNoCompletion) {
   for (std::uint32_t i = 0; i < kCapacity + 3; ++i) {
