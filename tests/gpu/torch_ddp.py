@@ -1,22 +1,20 @@
 #!/usr/bin/env python3
 """torch_ddp.py: PyTorch's distributed data-parallel training of a small model, one process a GPU, from
-fixed seeds, and its loss at each step; with --sharded fully sharded (FSDP).
+fixed seeds, and its loss at each step.
 
-    python3 tests/gpu/torch_ddp.py [--graphs | --sharded] [--json FILE]
+    python3 tests/gpu/torch_ddp.py [--graphs] [--json FILE]
     python3 tests/gpu/torch_ddp.py --compare -- gdr run --soft-nic -- gdr nccl run --fail --
 
 With --graphs, forward, backward with its all-reduces, and the optimizer are one CUDA graph after 11
 ordinary steps, as PyTorch's notes on CUDA graphs tell. With --compare, the training runs over NVLink or
 PCIe (NCCL's P2P), then over the network (NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1) with the words behind --
-in front of it; both ways without and with graphs, and sharded. On two GPUs the curves must be equal in every bit. With
+in front of it; both ways without and with graphs. On two GPUs the curves must be equal in every bit. With
 more, each transport adds in an order of its own: they may be ten times as far apart as those over P2P and
 over shared memory (NCCL_P2P_DISABLE=1) are, which is measured too, or 1e-5.
 
 Exit status 1 when a curve differs, the loss does not fall, a process fails, or there is no end within
 the time limit. --cpu tries the script itself where there is no GPU (gloo)."""
 import argparse
-import contextlib
-import functools
 import gc
 import hashlib
 import json
@@ -61,23 +59,16 @@ def batches_of(rank, device):
 class Training:
     """One rank's part of it."""
 
-    def __init__(self, rank, device, steps, sharded=False):
-        self.sharded = sharded
+    def __init__(self, rank, device, steps):
         self.inputs, self.targets = batches_of(rank, device)
         self.input = torch.empty_like(self.inputs[0])
         self.target = torch.empty_like(self.targets[0])
         self.losses = torch.zeros(steps, device=device)
         torch.manual_seed(2)
         model = small_model().to(device)
-        if sharded:
-            from torch.distributed.fsdp import FullyShardedDataParallel, wrap
-            # Several all-gathers and reduce-scatters a step.
-            policy = functools.partial(wrap.size_based_auto_wrap_policy, min_num_params=100_000)
-            self.model = FullyShardedDataParallel(model, device_id=rank, auto_wrap_policy=policy)
-        else:
-            # Several all-reduces a step.
-            self.model = torch.nn.parallel.DistributedDataParallel(
-                model, device_ids=[rank] if device.type == "cuda" else None, bucket_cap_mb=1)
+        # Several all-reduces a step.
+        self.model = torch.nn.parallel.DistributedDataParallel(
+            model, device_ids=[rank] if device.type == "cuda" else None, bucket_cap_mb=1)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.02, momentum=0.9)
 
     def take_batch(self, step):
@@ -105,17 +96,13 @@ class Training:
 
     def hash_of_parameters(self):
         taken = hashlib.sha256()
-        whole = contextlib.nullcontext()
-        if self.sharded:
-            whole = type(self.model).summon_full_params(self.model, writeback=False)
-        with whole:
-            for parameter in self.model.parameters():
-                taken.update(parameter.detach().cpu().numpy().tobytes())
+        for parameter in self.model.parameters():
+            taken.update(parameter.detach().cpu().numpy().tobytes())
         return taken.hexdigest()
 
 
-def train(rank, device, steps, sharded):
-    training = Training(rank, device, steps, sharded)
+def train(rank, device, steps):
+    training = Training(rank, device, steps)
     for step in range(steps):
         training.step(step)
     return training
@@ -161,10 +148,7 @@ def run_rank(rank, options, port, results):
         device = torch.device("cuda", rank)
     dist.init_process_group("gloo" if options.cpu else "nccl", rank=rank, world_size=options.gpus)
     start = time.monotonic()
-    if options.graphs:
-        training = train_with_graph(rank, device, options.steps)
-    else:
-        training = train(rank, device, options.steps, options.sharded)
+    training = (train_with_graph if options.graphs else train)(rank, device, options.steps)
     losses = training.losses
     dist.all_reduce(losses)
     losses = (losses.cpu() / options.gpus).tolist()
@@ -225,8 +209,7 @@ def judge_curve(losses):
 def train_once(options):
     wrong, result = run_ranks(options)
     if result is not None:
-        result.update(gpus=options.gpus, graphs=options.graphs, sharded=options.sharded,
-                      steps=options.steps)
+        result.update(gpus=options.gpus, graphs=options.graphs, steps=options.steps)
         text = json.dumps(result)
         if options.json:
             with open(options.json, "w", encoding="ascii") as file:
@@ -238,7 +221,7 @@ def train_once(options):
     return 1 if wrong else 0
 
 
-def train_apart(options, kind, prefix, settings):
+def train_apart(options, graphs, prefix, settings):
     """As a program of its own: what was wrong, or None; and its result."""
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE")}
@@ -247,7 +230,7 @@ def train_apart(options, kind, prefix, settings):
         command = [*prefix, sys.executable, os.path.abspath(__file__), "--json", file.name,
                    "--gpus", str(options.gpus), "--steps", str(options.steps),
                    "--time-limit", str(options.time_limit)]
-        command += kind + ["--cpu"] * options.cpu
+        command += ["--graphs"] * graphs + ["--cpu"] * options.cpu
         program = subprocess.Popen(command, env=environment, start_new_session=True)
         try:
             status = program.wait(timeout=options.time_limit + 60)
@@ -279,17 +262,14 @@ def difference(one, other):
 def compare(options, prefix):
     over_network = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
     failures = 0
-    kinds = [("no graph", [])]
-    if not options.cpu:
-        kinds += [("CUDA graph", ["--graphs"]), ("sharded", ["--sharded"])]
-    for words_of_kind, kind in kinds:
-        name = f"{options.gpus} GPUs, {options.steps} steps, {words_of_kind}"
+    for graphs in [False] if options.cpu else [False, True]:
+        name = f"{options.gpus} GPUs, {options.steps} steps, {'CUDA graph' if graphs else 'no graph'}"
         found = []
         ways = [("P2P", [], {}), ("network", prefix, over_network)]
         if options.gpus > 2:
             ways.append(("SHM", [], {"NCCL_P2P_DISABLE": "1"}))
         for way, words, settings in ways:
-            wrong, result = train_apart(options, kind, words, settings)
+            wrong, result = train_apart(options, graphs, words, settings)
             if wrong:
                 print(f"FAILED: {name}, {way}: {wrong}", flush=True)
                 break
@@ -323,16 +303,13 @@ def main():
     parser.add_argument("--gpus", type=int, default=torch.cuda.device_count() or 2)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--graphs", action="store_true")
-    parser.add_argument("--sharded", action="store_true", help="FSDP instead of DDP")
     parser.add_argument("--compare", action="store_true", help="over P2P and over the network")
     parser.add_argument("--time-limit", type=int, default=120, help="seconds for one training")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--cpu", action="store_true")
     options = parser.parse_args(mine)
-    if options.cpu and (options.graphs or options.sharded):
-        parser.error("--graphs and --sharded need GPUs")
-    if options.graphs and options.sharded:
-        parser.error("--graphs goes without --sharded")
+    if options.cpu and options.graphs:
+        parser.error("--graphs needs GPUs")
     if prefix and not options.compare:
         parser.error("what stands behind -- is for --compare")
     if options.graphs and options.steps <= WARM_UP:
