@@ -112,9 +112,16 @@ int ProgressThread::look_at_ports(bool awake) {
   }
   const Nanoseconds at = wake_at_.load();
   const Nanoseconds before = now();
-  const timespec patience = as_timespec(awake ? 0 : std::max(at, before + kTick) - before);
-  const bool for_ever = !awake && at == kNever;
-  return ppoll(watched_.data(), watched_count_.load(), for_ever ? nullptr : &patience, nullptr);
+  // What it expects for a while only is counted off also where the program does not poll, or each
+  // of its later polls would make a system call.
+  const bool counts_off = !awake && expects_for_a_while();
+  const Nanoseconds until = counts_off ? before + kLookAgain : std::max(at, before + kTick);
+  const timespec patience = as_timespec(awake ? 0 : until - before);
+  const bool for_ever = !awake && !counts_off && at == kNever;
+  const int count =
+      ppoll(watched_.data(), watched_count_.load(), for_ever ? nullptr : &patience, nullptr);
+  if (counts_off && count == 0) still_expects_packets();
+  return count;
 }
 
 void ProgressThread::watch_ports() {

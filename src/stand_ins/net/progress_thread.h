@@ -83,6 +83,10 @@ class ProgressThread {
   std::uint64_t polls_since_last();
   void expect_packets_for(std::uint32_t looks);
   bool still_expects_packets();
+  bool expects_for_a_while() const {
+    const std::uint32_t looks = expected_.load(std::memory_order_relaxed);
+    return looks != 0 && looks != kAlways;
+  }
 
   // How often it looks whether the program polls before it watches alone again.
   static constexpr std::uint32_t kExpectedFor = 64;

@@ -237,5 +237,27 @@ TEST_F(PacketPathTest, APollLooksAtItsQueueAgainThoughNoPacketHasArrived) {
   host().adapter().destroy_queue_pair(*qp);
 }
 
+// It has a datagram queue pair alone: what a datagram makes it expect is over some time later, also
+// where the program did not poll meanwhile.
+TEST(PacketPathOfDatagrams, IsNotLookedAtByPollsLongAfterADatagram) {
+  wire::Address here = address_of_this_test(2);
+  here[13] ^= std::uint8_t{0x40};  // another than those of the other tests
+  PacketHost& host = *new PacketHost(("soft0/ip=" + to_string(here)).c_str());
+  auto qp = host.queue_pair(IBV_QPT_UD);
+  host.connect(*qp, here, 0);
+  usleep(200'000);
+  EXPECT_FALSE(host.path().progress());
+  Counters& counters = Counters::of_process();
+  const std::uint64_t before = counters.value(Counter::kMalformed);
+  const UniqueFd stranger(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  SocketAddress to = socket_address(here, wire::kRocePort);
+  ASSERT_EQ(sendto(stranger.get(), "?", 1, 0, to.get(), to.length), 1);
+  for (int i = 0; i < 5000 && counters.value(Counter::kMalformed) == before; ++i) usleep(1000);
+  ASSERT_EQ(counters.value(Counter::kMalformed), before + 1);
+  usleep(2'000'000);
+  EXPECT_FALSE(host.path().progress());
+  host.adapter().destroy_queue_pair(*qp);
+}
+
 }  // namespace
 }  // namespace gdr::net
