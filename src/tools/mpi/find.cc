@@ -114,6 +114,18 @@ std::string bin_of(const Machine& machine, const std::string& program) {
   return behind.empty() ? folder_of(real) : behind;
 }
 
+// What lies beside a program tells nothing of one that only shares its folder, as /bin/true does
+// with a distribution's ompi_info.
+bool starts_or_builds_mpi(const Machine& machine, const std::string& program,
+                          const std::string& real) {
+  for (const std::string& path : {program, real}) {
+    const std::string name = name_of_file(path);
+    if (contains(name, "mpi") || std::ranges::find(kLaunchers, name) != kLaunchers.end())
+      return true;
+  }
+  return !bin_behind_script(machine, real).empty();
+}
+
 class Finder {
  public:
   explicit Finder(const Machine& machine) : machine_(machine) {}
@@ -212,7 +224,9 @@ Installation identify(const Machine& machine, const std::string& program) {
   const std::string real = machine.real_path(program);
   const bool is_hydra = contains(name_of_file(real), "hydra");
   one.family = family_by_name(real);
-  const Family neighbours = family_by_neighbours(machine, one.bin, is_hydra);
+  const Family neighbours = starts_or_builds_mpi(machine, program, real)
+                                ? family_by_neighbours(machine, one.bin, is_hydra)
+                                : Family::kUnknown;
   // MPICH's kin have its programs, too, and add some of their own, which tell more.
   if (one.family == Family::kUnknown ||
       (one.family == Family::kMpich && neighbours != Family::kUnknown)) {
