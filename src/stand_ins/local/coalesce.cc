@@ -113,7 +113,7 @@ bool Coalesced::add(const PieceList& own, const PieceList& theirs) {
 long Coalesced::move() {
   const ProcessMemory process{requester_.target.peer()->pid(), requester_.target.held()};
   const std::span<const iovec> here(here_.data(), here_count_), there(there_.data(), there_count_);
-  return writes_ ? write_once(process, here, there) : read_once(process, here, there);
+  return writes_ ? write_in_one_call(process, here, there) : read_in_one_call(process, here, there);
 }
 
 std::uint32_t Coalesced::whole(long moved) const {

@@ -107,7 +107,15 @@ void add_taken(Port& port, const Packets& packets) {
   port.add(kRcvBytes, packets.bytes);
 }
 
-// What most messages are: two additions for each port, sooner or later.
+// Requests from one port to another, and their answers.
+void add_exchange(Port& own, Port& there, const Packets& requests, const Packets& answers) {
+  add_sent(own, requests);
+  add_taken(there, requests);
+  add_sent(there, answers);
+  add_taken(own, answers);
+}
+
+// Most messages are such: two additions for each port, sooner or later.
 void count_exchanges(Requester& requester, Port& there, bool writes, std::uint32_t messages,
                      const Packets& requests) {
   UncountedTraffic& uncounted = requester.uncounted;
@@ -149,10 +157,7 @@ void count_traffic(Requester& requester, Arrived arrived) {
     return count_exchanges(requester, there, is_write(request.opcode), 1, packets);
   }
   const Packets answer = answer_of(requester, request, on_ipv4, arrived);
-  add_sent(own, packets);
-  add_taken(there, packets);
-  add_sent(there, answer);
-  add_taken(own, answer);
+  add_exchange(own, there, packets, answer);
   if (arrived == Arrived::kYes) count_kind(own, there, request.opcode);
 }
 
@@ -170,10 +175,7 @@ void count_moved(Requester& requester, std::uint32_t requests) {
     answered += answer_of(requester, ring.peek(i), on_ipv4, Arrived::kYes);
   }
   if (is_usual) return count_exchanges(requester, there, true, requests, asked);
-  add_sent(own, asked);
-  add_taken(there, asked);
-  add_sent(there, answered);
-  add_taken(own, answered);
+  add_exchange(own, there, asked, answered);
   there.add(writes ? kMoreWriteRequests : kReadRequests, requests);
 }
 
@@ -189,10 +191,7 @@ void count_short_sends(Requester& requester, std::uint32_t messages, std::uint64
     return count_exchanges(requester, there, false, messages, requests);
   }
   const Packets answers{messages, messages * (each + wire::kAethBytes)};
-  add_sent(own, requests);
-  add_taken(there, requests);
-  add_sent(there, answers);
-  add_taken(own, answers);
+  add_exchange(own, there, requests, answers);
   own.add(kMoreSends, messages);
   there.add(kMoreReceives, messages);
 }
@@ -240,10 +239,7 @@ void count_not_ready(Requester& requester) {
   const bool on_ipv4 = is_on_ipv4(requester);
   const Packets request = request_of(requester, requester.request(), on_ipv4);
   const Packets nak = answer_of(requester, requester.request(), on_ipv4, Arrived::kRefused);
-  add_sent(own, request);
-  add_taken(there, request);
-  add_sent(there, nak);
-  add_taken(own, nak);
+  add_exchange(own, there, request, nak);
 }
 
 void count_no_answer(Requester& requester) {

@@ -52,8 +52,8 @@ std::size_t bytes_in(std::span<const iovec> pieces) {
 
 // `kNumber`: of process_vm_readv or process_vm_writev.
 template <long kNumber>
-long move_once(const ProcessMemory& process, std::span<const iovec> local,
-               std::span<const iovec> remote) {
+long move_in_one_call(const ProcessMemory& process, std::span<const iovec> local,
+                      std::span<const iovec> remote) {
   return system_call_while(process.held, kNumber, process.pid, as_number(local.data()),
                            static_cast<long>(local.size()), as_number(remote.data()),
                            static_cast<long>(remote.size()), 0);
@@ -63,7 +63,7 @@ template <long kNumber>
 int transfer(const ProcessMemory& process, std::span<iovec> local, std::span<iovec> remote) {
   std::size_t left = bytes_in(remote);
   while (!remote.empty()) {
-    const long moved = move_once<kNumber>(process, local, remote);
+    const long moved = move_in_one_call<kNumber>(process, local, remote);
     if (moved == kEnded) return ECANCELED;
     if (moved < 0) return static_cast<int>(-moved);
     if (static_cast<std::size_t>(moved) == left) return 0;
@@ -101,14 +101,14 @@ int read_process(const ProcessMemory& process, std::span<iovec> local, std::span
   return transfer<SYS_process_vm_readv>(process, local, remote);
 }
 
-long write_once(const ProcessMemory& process, std::span<const iovec> local,
-                std::span<const iovec> remote) {
-  return move_once<SYS_process_vm_writev>(process, local, remote);
+long write_in_one_call(const ProcessMemory& process, std::span<const iovec> local,
+                       std::span<const iovec> remote) {
+  return move_in_one_call<SYS_process_vm_writev>(process, local, remote);
 }
 
-long read_once(const ProcessMemory& process, std::span<const iovec> local,
-               std::span<const iovec> remote) {
-  return move_once<SYS_process_vm_readv>(process, local, remote);
+long read_in_one_call(const ProcessMemory& process, std::span<const iovec> local,
+                      std::span<const iovec> remote) {
+  return move_in_one_call<SYS_process_vm_readv>(process, local, remote);
 }
 
 std::span<iovec> split_tail(std::span<iovec> local, const iovec& remote) {

@@ -34,10 +34,10 @@ int read_process(const ProcessMemory& process, std::span<iovec> local, std::span
 
 // One system call, which takes the pieces in the order of the lists: how many bytes it has moved;
 // -errno where it moved none; kEnded.
-long write_once(const ProcessMemory& process, std::span<const iovec> local,
-                std::span<const iovec> remote);
-long read_once(const ProcessMemory& process, std::span<const iovec> local,
-               std::span<const iovec> remote);
+long write_in_one_call(const ProcessMemory& process, std::span<const iovec> local,
+                       std::span<const iovec> remote);
+long read_in_one_call(const ProcessMemory& process, std::span<const iovec> local,
+                      std::span<const iovec> remote);
 
 // Splits `local` before what goes to the last cache line of `remote`, the last of its places; where
 // there is something before that. Returns the list with, mostly, one piece more: it must have room

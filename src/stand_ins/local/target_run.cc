@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/kill_point.h"
+#include "base/restartable.h"
 #include "base/spin_lock.h"
 #include "local/target.h"
 
@@ -13,8 +14,6 @@ namespace {
 
 constexpr std::uint32_t kFewReceives = 8;
 constexpr int kReceiveSpins = 256;  // some microseconds
-
-constexpr std::size_t in_sixteens(std::size_t bytes) { return (bytes + 15) & ~std::size_t{15}; }
 
 }  // namespace
 

@@ -36,37 +36,34 @@ class PacketPath::Run {
 
   // False: another thread uses it just now. Else enter() does not wait for it.
   bool try_enter(std::uint32_t number) {
-    if (number == number_) return true;
-    end();
-    queue_pair_ = &path_.queue_pair(number);
-    if (has_queue_pair() && !(*queue_pair_)->send_lock().try_lock()) {
-      queue_pair_ = nullptr;
-      return false;
-    }
-    number_ = number;
-    look_at_state();
-    return true;
+    return begin(number, [](SpinLock& lock) { return lock.try_lock(); });
   }
 
   // Null: there is none, or it does not receive.
   PacketQueuePair* enter(std::uint32_t number) {
-    if (number == number_) return state_;
-    end();
-    number_ = number;
-    queue_pair_ = &path_.queue_pair(number);
-    if (has_queue_pair()) (*queue_pair_)->send_lock().lock();
-    look_at_state();
+    begin(number, [](SpinLock& lock) { return lock.lock(), true; });
     return state_;
   }
 
   bool has_queue_pair() const { return queue_pair_ != nullptr && *queue_pair_ != nullptr; }
 
  private:
-  void look_at_state() {
-    if (!has_queue_pair()) return;
+  template <typename Lock>
+  bool begin(std::uint32_t number, const Lock& lock) {
+    if (number == number_) return true;
+    end();
+    queue_pair_ = &path_.queue_pair(number);
+    if (has_queue_pair() && !lock((*queue_pair_)->send_lock())) {
+      queue_pair_ = nullptr;
+      return false;
+    }
+    number_ = number;
+    if (!has_queue_pair()) return true;
     rnic::QueuePair& queue_pair = **queue_pair_;
-    if (!rnic::is_receiving(queue_pair.shared()) || queue_pair.packet_state == nullptr) return;
-    state_ = &state_of(queue_pair);
+    if (rnic::is_receiving(queue_pair.shared()) && queue_pair.packet_state != nullptr) {
+      state_ = &state_of(queue_pair);
+    }
+    return true;
   }
 
   void end() {
@@ -164,7 +161,6 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   }
   if (!answers_.empty()) answer_all(answers_);
   tell_events(due_);
-  has_late_.store(!late_.empty(), std::memory_order_relaxed);
   // Should the program not poll again.
   if (!deferred_.empty()) {
     puts_off_.store(true);
@@ -198,11 +194,7 @@ void PacketPath::answer_all(std::vector<std::shared_ptr<rnic::QueuePair>>& waiti
 // wait for them. Answers leave now, before the program is told of anything.
 void PacketPath::answer(rnic::QueuePair& queue_pair, Nanoseconds time) {
   if (!has_copy_thread() || queue_pair.send_ring().empty()) return pump(queue_pair, time);
-  PacketQueuePair& state = state_of(queue_pair);
-  OpenPort* port = port_of(queue_pair);
-  if (port != nullptr && state.connection() != nullptr) {
-    transmitter_.answer(state, *port->port, time);
-  }
+  send_answers(queue_pair, time);
   look_after(queue_pair);
 }
 
@@ -318,6 +310,7 @@ void PacketPath::take_packet(OpenPort& port, const Arrival& arrival,
     LateAcknowledge late{&port, arrival, bytes.size(), {}};
     late.arrival.bytes = {};
     std::copy(bytes.begin(), bytes.end(), late.bytes.begin());
+    has_late_.store(true, std::memory_order_relaxed);
     return late_.push_back(late);
   }
   deliver(port, arrival, packet, time, run);
@@ -334,6 +327,7 @@ std::uint32_t PacketPath::take_late() {
     deliver(*late.port, late.arrival, packet, now(), run);
     return true;
   });
+  has_late_.store(!late_.empty(), std::memory_order_relaxed);
   return static_cast<std::uint32_t>(taken);
 }
 

@@ -23,29 +23,7 @@ constexpr std::uint32_t kMostCut = 512;
 // A change costs a system call, and the old length's bursts then need their control message.
 constexpr std::uint32_t kRepetitions = 16;
 
-// Room for the length of a burst's packets and a traffic class.
-class Control {
- public:
-  void add(int level, int type, const auto& value) {
-    auto* header = reinterpret_cast<cmsghdr*>(bytes_ + used_);
-    header->cmsg_level = level;
-    header->cmsg_type = type;
-    header->cmsg_len = CMSG_LEN(sizeof value);
-    std::memcpy(CMSG_DATA(header), &value, sizeof value);
-    used_ += CMSG_SPACE(sizeof value);
-  }
-  bool is_empty() const { return used_ == 0; }
-  void attach_to(msghdr* message) {
-    message->msg_control = bytes_;
-    message->msg_controllen = used_;
-  }
-
- private:
-  alignas(cmsghdr) char bytes_[CMSG_SPACE(sizeof(std::uint16_t)) + CMSG_SPACE(sizeof(int))];
-  std::size_t used_ = 0;
-};
-
-void add_traffic_class(const Burst& burst, Control* control) {
+void add_traffic_class(const Burst& burst, ControlMessages* control) {
   if (burst.traffic_class == 0 && !burst.congested) return;
   const int tos =
       (burst.traffic_class & ~kEcnMask) | (burst.congested ? kCongestionExperienced : kEcnCapable);
@@ -55,7 +33,7 @@ void add_traffic_class(const Burst& burst, Control* control) {
 
 // In a process with threads the C library's own functions cost two atomic operations more: threads
 // may be cancelled in them.
-long send_once(int socket, const SocketAddress& to, const Burst& burst, Control* control) {
+long send_once(int socket, const SocketAddress& to, const Burst& burst, ControlMessages* control) {
   if (control->is_empty() && burst.pieces.size() == 1) {
     const iovec& piece = burst.pieces.front();
     return syscall(SYS_sendto, socket, piece.iov_base, piece.iov_len, MSG_DONTWAIT, to.get(),
@@ -70,7 +48,7 @@ long send_once(int socket, const SocketAddress& to, const Burst& burst, Control*
   return syscall(SYS_sendmsg, socket, &message, MSG_DONTWAIT);
 }
 
-int send_out(int socket, const SocketAddress& to, const Burst& burst, Control* control) {
+int send_out(int socket, const SocketAddress& to, const Burst& burst, ControlMessages* control) {
   for (int tries = 0;; ++tries) {
     if (send_once(socket, to, burst, control) >= 0) return 0;
     const int error = errno;
@@ -129,7 +107,7 @@ bool BurstSocket::cuts_rightly(const Burst& burst, std::uint32_t cut) {
 int BurstSocket::send(const SocketAddress& to, const Burst& burst) {
   const std::uint32_t cut = burst.bytes > burst.packet_bytes ? burst.packet_bytes : 0;
   const Turn turn(taken_);
-  Control control;
+  ControlMessages control;
   const bool by_socket = turn.is_mine() && cuts_rightly(burst, cut);
   if (!by_socket) control.add(SOL_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(cut));
   add_traffic_class(burst, &control);

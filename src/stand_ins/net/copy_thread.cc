@@ -10,8 +10,6 @@
 namespace gdr::net {
 namespace {
 
-// Longer than an answer takes.
-constexpr Nanoseconds kStayAwake = 50 * kMicrosecond;
 constexpr int kBetweenLooks = 8;  // half a microsecond
 
 }  // namespace
@@ -35,7 +33,7 @@ void CopyThread::run() {
     if (!doorbell_.set_awake(awake) && !awake) sleep();
     doorbell_.take_ring();
     if (has_work) path_.move();
-    // What it looks at is mostly what the progress thread works with.
+    // The progress thread works with most of the memory that this looks at.
     for (int i = 0; i < kBetweenLooks; ++i) cpu_relax();
     sched_yield();
   }

@@ -12,10 +12,14 @@
 
 #include <atomic>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace gdr::net {
+
+// How long a thread looks again after its last work before it sleeps: longer than an answer takes.
+constexpr Nanoseconds kStayAwake = 50 * kMicrosecond;
 
 class Doorbell {
  public:

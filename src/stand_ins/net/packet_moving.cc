@@ -1,15 +1,11 @@
 // The path's queue pairs whose copies of GPU memory go on, or who have posted: each round of the
 // copy thread looks at them.
-#include <sched.h>
-
-#include <algorithm>
-
 #include "net/packet_path.h"
 
 namespace gdr::net {
 namespace {
 
-// What arrives for a queue pair waits while it sends.
+// Arrivals for a queue pair wait while it sends.
 constexpr std::uint32_t kBursts = 1;
 
 }  // namespace
@@ -19,15 +15,15 @@ void PacketPath::look_after(rnic::QueuePair& queue_pair) {
   PacketQueuePair& state = state_of(queue_pair);
   if (state.is_looked_after()) return;
   state.set_looked_after(true);
-  {
-    const std::lock_guard guard(moving_lock_);
-    moving_.push_back(queue_pair.shared_from_this());
-    is_moving_.store(true);
-  }
-  wake_mover();
+  add_moving(queue_pair.shared_from_this());
 }
 
-void PacketPath::wake_mover() {
+void PacketPath::add_moving(std::shared_ptr<rnic::QueuePair> queue_pair) {
+  {
+    const std::lock_guard guard(moving_lock_);
+    moving_.push_back(std::move(queue_pair));
+    is_moving_.store(true);
+  }
   if (CopyThread* thread = copies_.load()) {
     thread->wake();
   } else {
@@ -45,18 +41,14 @@ void PacketPath::move() {
   }
   std::vector<std::uint32_t> due;
   const Nanoseconds time = now();
-  // What arrives is taken for some of them: they are looked at again.
-  std::erase_if(present, [&](const std::shared_ptr<rnic::QueuePair>& queue_pair) {
+  for (auto& queue_pair : present) {
     const std::unique_lock guard(queue_pair->send_lock(), std::try_to_lock);
-    if (guard) move(*queue_pair, time, due);
-    return guard.owns_lock();
-  });
-  if (!present.empty()) {
-    const std::lock_guard guard(moving_lock_);
-    moving_.insert(moving_.end(), present.begin(), present.end());
-    is_moving_.store(true);
+    if (guard) {
+      move(*queue_pair, time, due);
+    } else {
+      add_moving(queue_pair);  // arrivals for it are being taken: it is looked at again
+    }
   }
-  if (!present.empty()) wake_mover();
   tell_events(due);
 }
 

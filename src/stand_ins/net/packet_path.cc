@@ -324,12 +324,17 @@ void PacketPath::cancel(rnic::QueuePair& queue_pair) {
   // What the other side waits for leaves first: the acknowledge of its last message.
   PacketQueuePair& state = state_of(queue_pair);
   state.finish_moving();
-  OpenPort* port = port_of(queue_pair);
-  if (port != nullptr && state.connection() != nullptr) {
-    transmitter_.answer(state, *port->port, now());
-  }
+  send_answers(queue_pair, now());
   state.finish_moving();
   queue_pair.packet_state.reset();
+}
+
+// Under its send lock.
+void PacketPath::send_answers(rnic::QueuePair& queue_pair, Nanoseconds time) {
+  PacketQueuePair& state = state_of(queue_pair);
+  OpenPort* port = port_of(queue_pair);
+  if (port == nullptr || state.connection() == nullptr) return;
+  transmitter_.answer(state, *port->port, time);
 }
 
 void PacketPath::prepare_fork() {

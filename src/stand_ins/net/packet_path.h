@@ -137,8 +137,9 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   bool has_copy_thread() const { return copies_.load(std::memory_order_acquire) != nullptr; }
   void start_copy_thread();
   void move(rnic::QueuePair& queue_pair, Nanoseconds time, std::vector<std::uint32_t>& due);
-  void wake_mover();
+  void add_moving(std::shared_ptr<rnic::QueuePair> queue_pair);
   void answer(rnic::QueuePair& queue_pair, Nanoseconds time);
+  void send_answers(rnic::QueuePair& queue_pair, Nanoseconds time);
   void keep_timers_of(rnic::QueuePair& queue_pair);
   std::vector<std::shared_ptr<rnic::QueuePair>> take_timed();
   // When its next timer is due.

@@ -62,7 +62,7 @@ void PacketQueuePair::tell_placed(std::vector<std::uint32_t>* due) {
     DeferredReceive next = deferred_receives_.front();
     deferred_receives_.pop_front();
     rnic::SharedCompletion& completion = next.completed.completion;
-    if (next.piece >= loss_.load() && completion.status == IBV_WC_SUCCESS) {
+    if (is_lost(next.piece) && completion.status == IBV_WC_SUCCESS) {
       completion.status =
           completion.opcode == IBV_WC_RECV ? IBV_WC_LOC_PROT_ERR : IBV_WC_WR_FLUSH_ERR;
     }
@@ -72,9 +72,10 @@ void PacketQueuePair::tell_placed(std::vector<std::uint32_t>* due) {
   while (!deferred_works_.empty() && deferred_works_.front().piece <= placed) {
     const DeferredWork next = deferred_works_.front();
     deferred_works_.pop_front();
-    const bool is_lost = next.piece >= loss_.load() && next.status == engine::Status::kSuccess;
-    finish_work(is_lost ? engine::Status::kLocalProtectionError : next.status);
-    if (!is_lost && next.status == engine::Status::kSuccess) continue;
+    const bool has_failed = next.status != engine::Status::kSuccess;
+    const bool fails_now = !has_failed && is_lost(next.piece);
+    finish_work(fails_now ? engine::Status::kLocalProtectionError : next.status);
+    if (!has_failed && !fails_now) continue;
     requests_failed_ = true;  // all behind it was flushed
     deferred_works_.clear();
   }

@@ -258,8 +258,8 @@ void PacketQueuePair::complete_receive(const engine::Received& received) {
     }
   }
   receives_.take_off(&completed, received.solicited);
-  const bool is_lost = loss_.load(std::memory_order_relaxed) <= last_piece_;
-  if (is_placing() || is_lost) return deferred_receives_.push_back({last_piece_, completed});
+  if (is_placing() || is_lost(last_piece_))
+    return deferred_receives_.push_back({last_piece_, completed});
   receives_.push(completed, &due_);
   received_ = true;
 }

@@ -83,8 +83,8 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   // --- GPU memory (packet_placing.cc, packet_reading.cc).
   // Whether bytes are on their way into its memory or out of it, or something waits for them.
   bool is_moving() const { return is_placing() || is_copying() || waits_for_bytes_; }
-  // What waited for bytes that are in place now. `due` gets the completion queues that the caller
-  // is to tell an event of. True: more waits.
+  // Tells and completes all that waited for bytes that are in place now. `due` gets the completion
+  // queues that the caller is to tell an event of. True: more waits.
   bool settle(Nanoseconds time, std::vector<std::uint32_t>& due);
   // Returns when no byte moves and all ends are told.
   void finish_moving();
@@ -152,6 +152,9 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
     }
     return index + static_cast<std::uint32_t>(deferred_works_.size());
   }
+  bool is_lost(Placer::Ticket piece) const {
+    return loss_.load(std::memory_order_relaxed) <= piece;
+  }
   void finish_work(engine::Status status);
   bool store(const rnic::Place& place, std::span<const std::byte> bytes, bool joins, bool in_turn);
   bool store_later(const rnic::Place& place, std::span<const std::byte> bytes, bool joins);
@@ -174,7 +177,7 @@ class PacketQueuePair final : public rnic::CarrierState, private engine::Owner {
   void read_works_ahead(std::uint64_t current);
   bool read_segment_ahead(const rnic::SendRequest& request);
   void read_answer_ahead(const engine::Transmit& transmit);
-  // Where the bytes of one packet lie, between has_bytes() and gather().
+  // The places of one packet's bytes, between has_bytes() and gather().
   struct FoundBytes {
     ReadAhead::Position position;
     std::uint32_t bytes;

@@ -100,9 +100,8 @@ bool PacketQueuePair::work(std::uint32_t index, engine::Work* work) {
 
 void PacketQueuePair::complete(Status status) {
   if (requests_failed_) return;
-  const bool is_placing = last_response_ > placer_.placed();
-  const bool is_lost = loss_.load(std::memory_order_relaxed) <= last_response_;
-  if (is_placing || is_lost || !deferred_works_.empty()) {
+  const bool is_placed = last_response_ <= placer_.placed() && !is_lost(last_response_);
+  if (!is_placed || !deferred_works_.empty()) {
     return deferred_works_.push_back({last_response_, status});
   }
   finish_work(status);

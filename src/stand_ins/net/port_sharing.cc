@@ -15,6 +15,7 @@
 #include "engine/transmit.h"
 #include "net/sharing_filter.h"
 #include "net/socket_address.h"
+#include "net/udp_options.h"
 #include "rnic/gids.h"
 
 namespace gdr::net {
@@ -186,13 +187,9 @@ int PortSharing::pass_on(std::uint32_t slot, const Arrival& arrival) const {
     message.msg_iov = const_cast<iovec*>(parts);
     message.msg_iovlen = std::size(parts);
     // In one piece, whatever bursts the socket is set to cut just now (burst_socket.h).
-    alignas(cmsghdr) char in_one_piece[CMSG_SPACE(sizeof(std::uint16_t))] = {};
-    auto* control = reinterpret_cast<cmsghdr*>(in_one_piece);
-    control->cmsg_level = SOL_UDP;
-    control->cmsg_type = UDP_SEGMENT;
-    control->cmsg_len = CMSG_LEN(sizeof(std::uint16_t));
-    message.msg_control = in_one_piece;
-    message.msg_controllen = sizeof in_one_piece;
+    ControlMessages control;
+    control.add(SOL_UDP, UDP_SEGMENT, std::uint16_t{0});
+    control.attach_to(&message);
     error = sendmsg(private_.descriptor(), &message, MSG_DONTWAIT) < 0 ? EAGAIN : 0;
     if (error == 0) port->strays.fetch_add(1);
     return true;

@@ -35,9 +35,6 @@ constexpr Nanoseconds kALittle = 5 * kMicrosecond;
 constexpr std::uint32_t kMostFruitless =
     1000;  // looks in a row that were called for and gave nothing
 
-// Longer than an answer takes.
-constexpr Nanoseconds kStayAwake = 50 * kMicrosecond;
-
 void nap(Nanoseconds time) {
   const timespec wait = as_timespec(time);
   nanosleep(&wait, nullptr);
@@ -112,8 +109,8 @@ int ProgressThread::look_at_ports(bool awake) {
   }
   const Nanoseconds at = wake_at_.load();
   const Nanoseconds before = now();
-  // What it expects for a while only is counted off also where the program does not poll, or each
-  // of its later polls would make a system call.
+  // Packets that it expects for a while only are counted off also where the program does not poll:
+  // each of its later polls would make a system call.
   const bool counts_off = !awake && expects_for_a_while();
   const Nanoseconds until = counts_off ? before + kLookAgain : std::max(at, before + kTick);
   const timespec patience = as_timespec(awake ? 0 : until - before);

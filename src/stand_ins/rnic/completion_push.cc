@@ -65,8 +65,6 @@ class Producer {
   std::uint64_t word_;
 };
 
-constexpr std::size_t in_sixteens(std::size_t bytes) { return (bytes + 15) & ~std::size_t{15}; }
-
 // What the queue asks for beside a completion. False: this process was cut off.
 bool record_beside(CompletionAnnex& annex, std::uint32_t traits, const TagInfo& tag,
                    const While* held) {

@@ -132,15 +132,15 @@ TEST_F(ProcessMemoryTest, OneCallMovesWhatIsThereAndSaysHowMuch) {
   std::memset(bytes, 0xee, sizeof bytes);
   const iovec here[] = {{bytes, 8}, {bytes + 8, 8}, {bytes + 16, 8}};
   const iovec there[] = {{pages + 10, 8}, {pages + 4090, 8}, {pages + 8192, 8}};
-  EXPECT_EQ(write_once({getpid(), kHeld}, here, there), 8 + 6);
+  EXPECT_EQ(write_in_one_call({getpid(), kHeld}, here, there), 8 + 6);
   EXPECT_EQ(pages[17], 0xee);
   EXPECT_EQ(pages[4095], 0xee);
   EXPECT_EQ(pages[8192], 0) << "nothing behind it";
-  EXPECT_EQ(read_once({getpid(), kHeld}, here, there), 8 + 6);
-  EXPECT_EQ(write_once({getpid(), kHeld}, here, {there + 1, 1}), 6);
+  EXPECT_EQ(read_in_one_call({getpid(), kHeld}, here, there), 8 + 6);
+  EXPECT_EQ(write_in_one_call({getpid(), kHeld}, here, {there + 1, 1}), 6);
   const iovec hole{pages + 4096, 8};
-  EXPECT_EQ(write_once({getpid(), kHeld}, {here, 1}, {&hole, 1}), -EFAULT);
-  EXPECT_EQ(write_once({getpid(), {&epoch, 4}}, {here, 1}, {there, 1}), kEnded);
+  EXPECT_EQ(write_in_one_call({getpid(), kHeld}, {here, 1}, {&hole, 1}), -EFAULT);
+  EXPECT_EQ(write_in_one_call({getpid(), {&epoch, 4}}, {here, 1}, {there, 1}), kEnded);
   munmap(pages, 4096);
   munmap(pages + 8192, 4096);
 }

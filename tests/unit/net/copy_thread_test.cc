@@ -13,14 +13,15 @@
 #include "memory/pinned_memory.h"
 #include "packet_host.h"
 #include "packets.h"
+#include "soon.h"
 
 namespace gdr::net {
 namespace {
 
 using test::PacketHost;
+using test::soon;
 
 constexpr std::uint32_t kPeerNumber = 0x300'001;
-constexpr Nanoseconds kPatience = 10 * kSecond;
 constexpr std::uint64_t kWrite = 42;
 
 // A driver whose calls do not return while the test says so.
@@ -51,16 +52,6 @@ class SlowDriver final : public test::FarMemoryClient {
   std::atomic<bool> on_copy_thread{false};  // the last call
   std::atomic<int> calls{0};
 };
-
-template <typename Claim>
-bool soon(Claim claim) {
-  const Nanoseconds end = now() + kPatience;
-  while (!claim()) {
-    if (now() >= end) return false;
-    usleep(200);
-  }
-  return true;
-}
 
 // One for all tests: its threads never end.
 class CopyThreadTest : public testing::Test {

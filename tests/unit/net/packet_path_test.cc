@@ -8,6 +8,7 @@
 #include "net/private_socket.h"
 #include "packet_host.h"
 #include "packets.h"
+#include "soon.h"
 
 namespace gdr::net {
 namespace {
@@ -20,13 +21,8 @@ constexpr Nanoseconds kPatience = 5 * kSecond;
 
 template <typename Claim>
 bool soon(PacketHost& host, Claim claim) {
-  const Nanoseconds end = now() + kPatience;
-  while (true) {
-    if (claim()) return true;
-    if (now() >= end) return false;
-    host.path().progress();
-    usleep(200);
-  }
+  const auto polls = [&] { return claim() || (host.path().progress(), false); };
+  return test::soon(polls, kPatience);
 }
 
 // One for all tests: its thread never ends. Its peers' addresses are given out one by one.
