@@ -61,6 +61,9 @@ class Client:
     def __exit__(self, *_):
         self._socket.close()
 
+    def fileno(self):
+        return self._socket.fileno()
+
     def send(self, message):
         self._socket.sendall(message)
 
