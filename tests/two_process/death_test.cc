@@ -33,6 +33,23 @@ TEST(Death, OfTheTargetBeforeAWriteIsRetryExceeded) {
   EXPECT_EQ(side.expect(IBV_WC_WR_FLUSH_ERR).wr_id, 9u);
 }
 
+// A NIC sends again and again before it gives up: until then the program can read its last
+// messages.
+TEST(Death, OfTheTargetIsNotToldAtOnce) {
+  Child child([](Wire& wire) { be_target(wire, {}, sleep_until_killed); });
+  Side side;
+  Memory& memory = side.memory(4096);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  const Remote remote = connect_to_target(side, qp, child.wire());
+  child.wire().meet();
+  child.kill();
+  const Nanoseconds start = now();
+  side.write(qp, memory, 0, 64, remote);
+  side.expect(IBV_WC_RETRY_EXC_ERR);
+  EXPECT_GE(now() - start, 40 * kMillisecond);
+  EXPECT_LT(now() - start, kBound);
+}
+
 TEST(Death, TargetsDeathUnderAStreamOfWritesIsRetryExceeded) {
   for (int round = 0; round < 5; ++round) {
     Child child([](Wire& wire) { be_target(wire, {.bytes = 8 << 20}, sleep_until_killed); });

@@ -72,10 +72,7 @@ std::optional<Advance> enter_target(Requester& requester, bool reliable) {
   const Presence presence = requester.find_target(number);
   if (presence == Presence::kSilent && reliable) return requester.not_ready();
   if (presence == Presence::kLeaving && reliable) return requester.wait_for_end();
-  if (presence != Presence::kThere) {
-    // Its process is gone, or was never there: no acknowledgement will come.
-    return requester.refuse(IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
-  }
+  if (presence != Presence::kThere) return requester.gone();  // or was never there
   if (!requester.target.try_lock(kLockSpins)) return requester.busy();
   return std::nullopt;
 }

@@ -326,7 +326,8 @@ Advance Requester::fail(Outcome outcome) {
     if (reliable && owner != nullptr && !owner->check_alive() && !owner->has_ended()) {
       return wait_for_end();
     }
-    return refuse(IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone);
+    const bool may_be_done = outcome.error == ETIMEDOUT || rnic::is_atomic(request().opcode);
+    return may_be_done ? refuse(IBV_WC_RETRY_EXC_ERR, rnic::Failure::kNone) : gone();
   }
   // A receive whose memory is not there fails, and its queue pair with it (C9-94).
   if (outcome.error == EFAULT && has_receive && receive.opcode != IBV_WC_RECV_RDMA_WITH_IMM) {

@@ -104,6 +104,8 @@ struct Requester final : rnic::CarrierState {
   // It has lost what it held, or could not come to its end now.
   Advance begin_again(Nanoseconds after = 0);
   Advance not_ready();
+  // Its target's process has ended, or was never there.
+  Advance gone();
   // Somebody else's request is being carried out against the target.
   Advance busy();
   // Its target is dead and has not ended: until then, nobody is told of an end.
@@ -178,6 +180,7 @@ struct Requester final : rnic::CarrierState {
   void drain_ahead();
   void end_transfer();
   Advance no_receive();
+  Advance unanswered(Nanoseconds at_most);
   void count_broken_off(ibv_wc_status status);
   Advance end(ibv_wc_status status, std::uint64_t bytes);
   Advance start_moving(bool engine);

@@ -1,4 +1,7 @@
 // The receive that a request completes, and the ways in which a request ends or waits.
+#include <algorithm>
+#include <limits>
+
 #include "local/requester.h"
 #include "wire/aeth_codes.h"
 
@@ -7,6 +10,9 @@ namespace {
 
 constexpr Nanoseconds kTellOfWait = 30 * kMillisecond;
 constexpr Nanoseconds kAnswerPatience = kSecond;  // for a process that is stopped in its send
+// Long enough for this process's other threads to tell the program what has arrived before.
+constexpr Nanoseconds kGonePatience = 50 * kMillisecond;
+constexpr Nanoseconds kForEver = std::numeric_limits<Nanoseconds>::max();
 
 }  // namespace
 
@@ -158,17 +164,27 @@ Advance Requester::wait_for_srq() {
 
 // As a NIC that gets no acknowledgement: retry_cnt + 1 times the local ACK timeout (C9-140), for
 // ever if that is 0.
-Advance Requester::not_ready() {
+Advance Requester::not_ready() { return unanswered(kForEver); }
+
+// There will be no acknowledgement from a process that has ended, but no NIC knows that before its
+// timeouts have passed. Programs count on it: of two that exchange messages, the first to have all
+// its own ends while the other's spare ones are on their way, and that one must not be told of an
+// error before it has been told of its last message (ibv_srq_pingpong).
+Advance Requester::gone() {
+  return is_reliable() ? unanswered(kGonePatience) : break_off(IBV_WC_SUCCESS);
+}
+
+Advance Requester::unanswered(Nanoseconds at_most) {
   const Nanoseconds since = waiting_since != 0 ? waiting_since : now();
   abandon();
   waiting_since = since;
   const ibv_qp_attr& attributes = queue_pair.attributes();
+  Nanoseconds patience = at_most;
   if (attributes.timeout != 0) {
-    const Nanoseconds patience =
-        (Nanoseconds{4096} << attributes.timeout) * (Nanoseconds{attributes.retry_cnt} + 1);
-    if (now() - since >= patience) return break_off(IBV_WC_RETRY_EXC_ERR);
+    patience = std::min(patience, (Nanoseconds{4096} << attributes.timeout) *
+                                      (Nanoseconds{attributes.retry_cnt} + 1));
   }
-  return later(kReadyRetry);
+  return now() - since < patience ? later(kReadyRetry) : break_off(IBV_WC_RETRY_EXC_ERR);
 }
 
 // Receiver not ready: rnr_retry times the responder's RNR timer, for ever if that is 7 (C9-142).
