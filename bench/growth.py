@@ -18,6 +18,7 @@ COUNTS = {
     "queue-pairs": [1, 4, 16, 64, 256, 1024, 4096],
     "connections": [1, 10, 100, 1000],
     "registrations": [1, 10, 100, 1000, 10000, 100000],
+    "gpu-registrations": [1, 10, 100, 1000, 10000],
     "processes": [2, 4, 8, 16, 32, 64],
 }
 LIMIT = 300  # seconds for one curve of a round
@@ -26,7 +27,10 @@ LIMIT = 300  # seconds for one curve of a round
 def run(program, curve, counts, more=()):
     """The lines that bench_growth prints; a RuntimeError with its last words where it fails."""
     command = [str(program), curve, ",".join(map(str, counts)), *more]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
+    environment = dict(os.environ)
+    if curve.startswith("gpu-"):  # of the software GPU that was built beside it
+        environment["LD_LIBRARY_PATH"] = str(pathlib.Path(program).parent.parent / "lib/gdrkit/soft-gpu")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, env=environment)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.strip()}")
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "child.h"
+#include "link.h"
 
 namespace gdr::bench {
 
@@ -14,7 +15,8 @@ enum class Effort { kFull, kQuick };
 // Queue pairs between two processes, each with a completion queue of its own: `what` is
 // "queue-pairs", or "connections" when GDR_SOFT_PATH=packets has them carried by packets.
 void measure_queue_pairs(const char* what, Counts counts, Effort effort);
-void measure_registrations(Counts counts);
+// `what`: "registrations", or "gpu-registrations" of GPU memory.
+void measure_registrations(const char* what, Counts counts, SliceMemory memory);
 void measure_processes(Counts counts);
 
 // One of the processes of the last.

@@ -39,13 +39,19 @@ double seconds_of(Call&& call) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// The median of `times` calls, each timed by itself: one that the machine disturbed does not count.
+// The median of what `times` calls return: one that the machine disturbed does not count.
 template <typename Call>
-double median_seconds(std::uint32_t times, Call&& call) {
+double median_of(std::uint32_t times, Call&& call) {
   std::vector<double> each(times);
-  for (std::uint32_t i = 0; i < times; ++i) each[i] = seconds_of([&] { call(i); });
+  for (std::uint32_t i = 0; i < times; ++i) each[i] = call(i);
   std::ranges::nth_element(each, each.begin() + times / 2);
   return each[times / 2];
+}
+
+// Each call timed by itself.
+template <typename Call>
+double median_seconds(std::uint32_t times, Call&& call) {
+  return median_of(times, [&](std::uint32_t i) { return seconds_of([&] { call(i); }); });
 }
 
 // Seconds of one of `count` things that are done `batch` at a time: the median of sixteen parts, so

@@ -7,7 +7,7 @@ if(NOT TARGET bench_growth)
     ${growth}/child.cc ${growth}/facts.cc ${growth}/link.cc ${growth}/main.cc ${growth}/processes.cc
     ${growth}/queue_pairs.cc ${growth}/registrations.cc ${growth}/side.cc ${growth}/slices.cc
     ${growth}/target.cc ${growth}/../give_up.cc ${growth}/../other_process.cc)
-  target_link_libraries(bench_growth PRIVATE gdr_soft_nic fmt::fmt)
+  target_link_libraries(bench_growth PRIVATE gdr_soft_nic gdr_cuda fmt::fmt)
   # The library that was built beside it, not the system's.
   set_target_properties(bench_growth PROPERTIES
     UNITY_BUILD OFF

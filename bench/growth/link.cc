@@ -65,12 +65,9 @@ double Link::ping(std::uint32_t count, Manner manner) {
   });
 }
 
-Slices Link::register_there(std::uint32_t count) {
-  order({.order = Order::kRegister, .count = count});
-  Slices slices;
-  slices.address = target_.socket().get<std::uint64_t>();
-  slices.keys = target_.socket().get_all<std::uint32_t>();
-  return slices;
+std::vector<Slice> Link::register_there(std::uint32_t count, SliceMemory memory) {
+  order({.order = Order::kRegister, .count = count, .memory = memory});
+  return target_.socket().get_all<Slice>();
 }
 
 Facts Link::facts_there() {

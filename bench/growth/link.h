@@ -16,6 +16,14 @@
 
 namespace gdr::bench {
 
+// A region of kSliceBytes.
+constexpr std::uint32_t kSliceBytes = 64;
+struct Slice {
+  std::uint64_t address;
+  std::uint32_t key;
+};
+enum class SliceMemory : std::uint32_t { kHost, kGpu };
+
 enum class Order : std::uint32_t { kAdd, kRemove, kPong, kRegister, kFacts };
 
 struct OrderMessage {
@@ -23,6 +31,7 @@ struct OrderMessage {
   std::uint32_t count = 0;
   std::uint32_t batch = 1;
   Wait wait = Wait::kPolling;
+  SliceMemory memory = SliceMemory::kHost;
 };
 
 // How a series of transfers goes.
@@ -30,13 +39,6 @@ struct Manner {
   std::uint32_t spread = 1;  // over so many queue pairs, one after the other
   std::uint32_t batch = 1;   // so many under way at once
   Wait wait = Wait::kPolling;
-};
-
-// Regions side by side in one stretch of memory, of kSliceBytes each.
-constexpr std::uint32_t kSliceBytes = 64;
-struct Slices {
-  std::uint64_t address = 0;
-  std::vector<std::uint32_t> keys;
 };
 
 class Link {
@@ -59,8 +61,8 @@ class Link {
   double write(std::uint32_t count, Manner manner);
   double ping(std::uint32_t count, Manner manner);
 
-  // The target registers up to so many slices. Where they are, in order.
-  Slices register_there(std::uint32_t count);
+  // The target registers up to so many slices, all calls of one kind of memory. In order.
+  std::vector<Slice> register_there(std::uint32_t count, SliceMemory memory);
   Facts facts_there();
 
  private:

@@ -14,8 +14,9 @@
 namespace {
 
 constexpr char kUsage[] =
-    "bench_growth: CURVE COUNT[,COUNT...], where CURVE is queue-pairs, connections, registrations "
-    "or processes, and 'quick' behind it for fewer transfers; for example: bench_growth "
+    "bench_growth: CURVE COUNT[,COUNT...], where CURVE is queue-pairs, connections, registrations, "
+    "gpu-registrations or processes, and 'quick' behind it for fewer transfers; for example: "
+    "bench_growth "
     "queue-pairs "
     "1,16,256\n";
 
@@ -55,7 +56,9 @@ int main(int argc, char** argv) {
     setenv("GDR_SOFT_PATH", "packets", 1);
     measure_queue_pairs("connections", *counts, effort);
   } else if (counts && curve == "registrations") {
-    measure_registrations(*counts);
+    measure_registrations("registrations", *counts, SliceMemory::kHost);
+  } else if (counts && curve == "gpu-registrations") {
+    measure_registrations("gpu-registrations", *counts, SliceMemory::kGpu);
   } else if (counts && curve == "processes") {
     measure_processes(*counts);
   } else {

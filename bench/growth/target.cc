@@ -23,10 +23,11 @@ class Target {
       case Order::kPong:
         return pong(message);
       case Order::kRegister:
-        if (slices_ == nullptr) slices_ = std::make_unique<SliceTable>(side_.domain());
+        if (slices_ == nullptr) {
+          slices_ = std::make_unique<SliceTable>(side_.domain(), message.memory);
+        }
         slices_->grow(message.count);
-        socket_.put(slices_->slices().address);
-        return socket_.put_all(slices_->slices().keys);
+        return socket_.put_all(slices_->slices());
       case Order::kFacts:
         return socket_.put(facts());
     }

@@ -19,9 +19,12 @@ CURVES = {
     "connections": ((64, 1024), ("create_us", "connect_us", "destroy_us", "write_one_us",
                                  "register_us")),
     "registrations": ((500, 8000), ("register_us", "deregister_us", "write_us")),
+    "gpu-registrations": ((500, 8000), ("register_us", "deregister_us", "write_us",
+                                        "background_us")),
 }
 # Bytes of each object at the larger count; far above what it is, far below what a leak makes it.
-MOST_BYTES = {"queue-pairs": 64 << 10, "connections": 64 << 10, "registrations": 4 << 10}
+MOST_BYTES = {"queue-pairs": 64 << 10, "connections": 64 << 10, "registrations": 4 << 10,
+              "gpu-registrations": 8 << 10}
 
 
 def ratios(program, curve):

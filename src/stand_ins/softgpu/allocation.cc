@@ -112,7 +112,7 @@ CUresult allocate(Process& process, int ordinal, std::uint64_t bytes, Range::Kin
   range->identity = random_u64() | 1;
   range->backing->set_ledger(range->offset, range->identity);
   device.used += range->held;
-  process.ranges[range->base] = range;
+  process.ranges.put(range);
   *out = range;
   return CUDA_SUCCESS;
 }

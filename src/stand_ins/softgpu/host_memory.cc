@@ -26,7 +26,7 @@ void enter(Process& process, Context& context, std::uint64_t base, std::uint64_t
   range->context = &context;
   range->host_flags = flags;
   range->buffer_id = process.next_buffer_id();
-  process.ranges[base] = std::move(range);
+  process.ranges.put(std::move(range));
 }
 
 // Frees or unregisters what begins there; `unknown` for an address that lies in nothing.

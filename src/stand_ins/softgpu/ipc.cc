@@ -11,16 +11,6 @@ namespace {
 
 using namespace cuda;
 
-// "CUipcMemHandles from each CUdevice in a given process may only be opened by one CUcontext per
-// CUdevice per other process" (cuIpcOpenMemHandle). The manual names no error for it; programs have
-// seen this one.
-bool is_another_contexts(const Range& range, const Range& opened, const Context& context) {
-  return opened.kind == Range::Kind::kImported && opened.pool == nullptr &&
-         opened.exporter == range.exporter && opened.device == range.device &&
-         opened.context != nullptr && opened.context != &context &&
-         opened.context->device() == context.device();
-}
-
 CUresult open(CUdeviceptr* address, const CUipcMemHandle& bytes, unsigned flags) {
   // The flag is not a choice: the interface has no other way.
   if (address == nullptr || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) {
@@ -33,24 +23,23 @@ CUresult open(CUdeviceptr* address, const CUipcMemHandle& bytes, unsigned flags)
     if (handle.process == getpid()) return CUDA_ERROR_INVALID_CONTEXT;
     {
       std::lock_guard guard(process.lock);
-      for (auto& [base, range] : process.ranges) {
-        if (range->kind == Range::Kind::kImported && range->identity == handle.identity &&
-            range->backing->inode() == handle.inode && range->context == &context) {
-          if (range->backing->ledger(range->offset) != handle.identity) {
-            return CUDA_ERROR_INVALID_VALUE;
-          }
-          ++range->opened;
-          *address = base;
-          return CUDA_SUCCESS;
+      if (auto range = process.ranges.opened(handle.identity, handle.inode, context)) {
+        if (range->backing->ledger(range->offset) != handle.identity) {
+          return CUDA_ERROR_INVALID_VALUE;
         }
+        ++range->opened;
+        *address = range->base;
+        return CUDA_SUCCESS;
       }
     }
     std::shared_ptr<Range> range;
     if (CUresult r = open_shared_handle(process, &context, handle, &range)) return r;
     std::lock_guard guard(process.lock);
-    for (const auto& [base, opened] : process.ranges) {
-      if (!is_another_contexts(*range, *opened, context)) continue;
-      process.ranges.erase(range->base);
+    // "CUipcMemHandles from each CUdevice in a given process may only be opened by one CUcontext
+    // per CUdevice per other process" (cuIpcOpenMemHandle). The manual names no error for it;
+    // programs have seen this one.
+    if (process.ranges.another_context_opened(*range)) {
+      process.ranges.erase(process.ranges.find(range->base));
       dispose(process, *range);
       return CUDA_ERROR_INVALID_HANDLE;
     }

@@ -30,7 +30,7 @@
 #include "softgpu/context.h"
 #include "softgpu/device_config.h"
 #include "softgpu/identity.h"
-#include "softgpu/range.h"
+#include "softgpu/ranges.h"
 
 // A function of the driver's interface.
 #define GDR_CU extern "C" __attribute__((visibility("default"))) gdr::cuda::CUresult
@@ -78,8 +78,8 @@ class Process {
   // Everything below: with `lock` held.
   std::vector<Device> devices;
   AddressSpace addresses;
-  std::map<std::uint64_t, std::shared_ptr<Range>> ranges;  // by base
-  std::map<std::uint64_t, Reservation> reservations;       // by base
+  Ranges ranges;
+  std::map<std::uint64_t, Reservation> reservations;  // by base
   std::unordered_map<Context*, std::unique_ptr<Context>> contexts;
   std::unordered_map<Event*, std::shared_ptr<Event>> events;
   std::unordered_map<Pool*, std::shared_ptr<Pool>> pools;

@@ -82,7 +82,7 @@ CUresult open_shared_handle(Process& process, Context* context, const SharedHand
   if (!address) return CUDA_ERROR_OUT_OF_MEMORY;
   range->base = *address + handle.offset;
   range->buffer_id = process.next_buffer_id();
-  process.ranges[range->base] = range;
+  process.ranges.put(range);
   *out = std::move(range);
   return CUDA_SUCCESS;
 }

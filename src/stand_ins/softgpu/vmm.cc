@@ -187,7 +187,7 @@ GDR_CU cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offset,
     range->buffer_id = process.next_buffer_id();
     range->reserved_base = reserved->first;
     range->reserved_bytes = reserved->second.bytes;
-    process.ranges[address] = std::move(range);
+    process.ranges.put(std::move(range));
     return CUDA_SUCCESS;
   });
 }
