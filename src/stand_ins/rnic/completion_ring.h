@@ -64,12 +64,13 @@ inline bool claim_event(SharedCompletionQueue& shared) {
   return false;
 }
 
-// One that was claimed and could not be told of is due again. If its count was taken meanwhile, for
-// an event that was told of, then that one has no count any more, and this one stands for it.
+// One that was claimed and could not be told of is due again. Not if its count was taken meanwhile,
+// by a record that was written for another one or by nobody who may: then the program knows of it.
+// (Another one may so be left without a record: the service thread writes one when nothing comes.)
 inline void return_event(SharedCompletionQueue& shared) {
   std::uint32_t word = shared.event.load();
-  while (!shared.event.compare_exchange_weak(
-      word, (word >= kEventRaised ? word - kEventRaised : word) | kEventDue)) {
+  while (word >= kEventRaised) {
+    if (shared.event.compare_exchange_weak(word, (word - kEventRaised) | kEventDue)) return;
   }
 }
 
