@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "memory/cuda_scope.h"
+#include "memory/pointer.h"
 
 namespace gdr::memory {
 namespace {
@@ -10,10 +11,6 @@ namespace {
 // From here on an allocation has its own block of the driver's.
 constexpr std::uint64_t kOwnBlock = 2 << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 44;
-
-void* pointer(std::uint64_t address) {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
-}
 
 // The GPU's primary context, current while this lives; none if the program does not use it. It is
 // held no longer than that: whether and when it ends is the program's business.

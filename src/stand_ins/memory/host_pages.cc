@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "memory/own_memory.h"
+#include "memory/pointer.h"
 
 // Debian 12's headers know all three; older ones lack the last.
 #ifndef MADV_POPULATE_READ
@@ -26,10 +27,6 @@ namespace {
 struct Range {
   std::uint64_t begin, end;
 };
-
-void* pointer(std::uint64_t address) {
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));
-}
 
 std::string hexadecimal(std::uint64_t value) {
   char digits[16];

@@ -1,10 +1,10 @@
 #include "rsockets/datagram_endpoint.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "rsockets/datagram_protocol.h"
+#include "rsockets/errno_or.h"
 #include "rsockets/settings.h"
 
 namespace gdr::rsockets {
@@ -15,8 +15,6 @@ constexpr std::size_t kReceiveStride = (kGrhBytes + kLargestPacket + 63) / 64 * 
 constexpr std::uint64_t kReceived = std::uint64_t{1} << 32;  // in a work request's number
 constexpr int kResolveMs = 2000;
 
-int errno_or(int fallback) { return errno != 0 ? errno : fallback; }
-
 // As the connection manager takes it: an IPv4 address is one, and any port will do.
 sockaddr_storage plain(const Name& name) {
   sockaddr_storage address{};
@@ -24,8 +22,6 @@ sockaddr_storage plain(const Name& name) {
   write_address(portless, is_v4(name.address) ? AF_INET : AF_INET6, address);
   return address;
 }
-
-sockaddr* raw(sockaddr_storage& address) { return reinterpret_cast<sockaddr*>(&address); }
 
 // The way between two addresses: from then on the id has a device, also for a name on the loopback,
 // where binding alone finds none.

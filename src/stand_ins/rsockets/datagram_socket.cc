@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t kPeers = 1024;
 constexpr std::chrono::seconds kLongestClose{1};
 
-sockaddr* raw(sockaddr_storage& address) { return reinterpret_cast<sockaddr*>(&address); }
-
 }  // namespace
 
 DatagramSocket::DatagramSocket(int domain, int flags, UniqueFd udp)

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "rsockets/credits.h"
+#include "rsockets/errno_or.h"
 #include "rsockets/settings.h"
 
 namespace gdr::rsockets {
@@ -20,8 +21,6 @@ constexpr Immediate kPlainWrite{static_cast<Operation>(2), 0};
 std::uint64_t number_of(Immediate message, std::uint32_t ring_bytes) {
   return std::uint64_t{encode(message)} << 32 | ring_bytes;
 }
-
-int errno_or(int fallback) { return errno != 0 ? errno : fallback; }
 
 }  // namespace
 

@@ -33,6 +33,9 @@ bool is_group(const Address& address);
 // Nothing if it is of another family or cut short.
 std::optional<Name> name_of(const sockaddr* address, socklen_t length);
 
+// As the socket calls take it.
+inline sockaddr* raw(sockaddr_storage& address) { return reinterpret_cast<sockaddr*>(&address); }
+
 // As a socket of that family writes it; 0: an IPv6 address has no name in AF_INET.
 socklen_t write_address(const Name& name, sa_family_t family, sockaddr_storage& to);
 

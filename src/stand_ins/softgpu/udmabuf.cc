@@ -11,7 +11,7 @@
 namespace gdr::softgpu {
 namespace {
 
-constexpr char kDevice[] = "/dev/udmabuf";
+constexpr char kUdmabuf[] = "/dev/udmabuf";
 
 Error failed(const char* what) {
   const int code = errno;
@@ -21,8 +21,8 @@ Error failed(const char* what) {
 }  // namespace
 
 Result<UniqueFd> make_udmabuf(const std::vector<UdmabufPart>& parts) {
-  const UniqueFd device(open(kDevice, O_RDWR | O_CLOEXEC));
-  if (!device) return failed(kDevice);
+  const UniqueFd device(open(kUdmabuf, O_RDWR | O_CLOEXEC));
+  if (!device) return failed(kUdmabuf);
   // A head with the items right behind it.
   std::vector<std::uint64_t> words(
       (sizeof(udmabuf_create_list) + parts.size() * sizeof(udmabuf_create_item)) / 8 + 1);

@@ -69,15 +69,6 @@ std::string transport_words(std::uint64_t libraries, bool shares_memory) {
   return "";
 }
 
-std::string opened_names(const Snapshot& calls) {
-  std::string names;
-  for (const Device& one : calls.devices) {
-    if (one.opened == 0) continue;
-    names += (names.empty() ? "" : ", ") + one.name;
-  }
-  return names;
-}
-
 // Why nothing of the program could be seen; empty: the watch was in it.
 std::string unwatched_words(const Observations& seen) {
   if (!seen.calls.processes.empty()) return "";

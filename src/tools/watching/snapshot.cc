@@ -190,4 +190,12 @@ Counts Snapshot::all() const {
 
 Snapshot take_snapshot(const ledger::Ledger& ledger) { return Reader(ledger).read(); }
 
+std::string opened_names(const Snapshot& calls) {
+  std::string names;
+  for (const Device& one : calls.devices) {
+    if (one.opened != 0) names += (names.empty() ? "" : ", ") + one.name;
+  }
+  return names;
+}
+
 }  // namespace gdr::watching

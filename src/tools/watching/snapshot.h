@@ -77,4 +77,7 @@ struct Snapshot {
 
 Snapshot take_snapshot(const ledger::Ledger& ledger);
 
+// The devices that the program opened: "soft0, soft1". Empty: none.
+std::string opened_names(const Snapshot& calls);
+
 }  // namespace gdr::watching

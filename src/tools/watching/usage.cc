@@ -14,14 +14,6 @@ namespace {
 using text::plural;
 using text::size_text;
 
-std::string opened_names(const Snapshot& calls) {
-  std::string names;
-  for (const Device& one : calls.devices) {
-    if (one.opened != 0) names += (names.empty() ? "" : ", ") + one.name;
-  }
-  return names;
-}
-
 // What the program had of RDMA in it, in the order in which one stands on the other.
 std::string loaded_names(const Snapshot& calls, const std::map<pid_t, SeenProcess>& processes) {
   static constexpr std::pair<ledger::Library, const char*> kNames[] = {

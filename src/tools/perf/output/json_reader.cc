@@ -16,7 +16,7 @@ using nlohmann::json;
 // Ours nest half as deep. Deeper ones would only cost memory.
 constexpr int kMostDeep = 16;
 // Values take several times the bytes of their text.
-constexpr std::size_t kMostBytes = 256 << 20;
+constexpr std::size_t kLongestReport = 256 << 20;
 // Beyond every time and rate there is, and far from where arithmetic overflows.
 constexpr double kMostAmount = 1e18;
 
@@ -264,9 +264,9 @@ std::string check_schema(const json& document) {
 }
 
 Result<json> parse(std::string_view text) {
-  if (text.size() > kMostBytes) {
+  if (text.size() > kLongestReport) {
     return Error{EFBIG, fmt::format("the document has {} MB; at most {} MB are read",
-                                    text.size() / 1'000'000, kMostBytes / 1'000'000)};
+                                    text.size() / 1'000'000, kLongestReport / 1'000'000)};
   }
   if (is_too_deep(text)) {
     return Error{EINVAL, fmt::format("the document is more than {} levels deep", kMostDeep)};
