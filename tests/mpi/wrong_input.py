@@ -35,6 +35,14 @@ def processes_with(word):
     return found
 
 
+def expect_none_left(word):
+    """Soon: who was killed is there until it has been waited for."""
+    end = time.monotonic() + 5
+    while (left := processes_with(word)) and time.monotonic() < end:
+        time.sleep(0.05)
+    expect(not left, f"left behind: {left}")
+
+
 def check_refusals(scratch):
     empty = scratch / "empty"
     empty.mkdir()
@@ -72,14 +80,14 @@ def check_hanging_info(scratch):
     expect_refused(["mpi", "check", "--timeout", LIMIT, prefix / "bin/mpirun"],
                    "ompi_info did not answer in time and was stopped", env=environment)
     expect(time.monotonic() - begin < MOST, f"took {time.monotonic() - begin:.1f} s")
-    expect(not processes_with(word), f"left behind: {processes_with(word)}")
+    expect_none_left(word)
     environment["PATH"] = f"{prefix}/bin:/bin"
     done = run("mpi", "check", "--timeout", LIMIT, env=environment)
     expect(time.monotonic() - begin < 2 * MOST, f"took {time.monotonic() - begin:.1f} s")
     words = " ".join(done.stdout.split())
     expect("UNKNOWN" in words and "ompi_info did not answer in time and was stopped" in words, words)
     expect(done.returncode == 3 and done.stderr == "", f"{done.returncode}: {done.stderr}")
-    expect(not processes_with(word), f"left behind: {processes_with(word)}")
+    expect_none_left(word)
 
 
 def check_hanging_ucx(scratch):
@@ -93,7 +101,7 @@ def check_hanging_ucx(scratch):
     environment = {**os.environ, **dict([word.split("=")])}
     expect_refused(["mpi", "check", "--timeout", LIMIT, prefix / "bin/mpirun"],
                    "ucx_info did not answer in time and was stopped", env=environment)
-    expect(not processes_with(word), f"left behind: {processes_with(word)}")
+    expect_none_left(word)
 
 
 def check_hanging_launcher(scratch):
@@ -106,7 +114,7 @@ def check_hanging_launcher(scratch):
     expect_refused(["mpi", "check", "--timeout", LIMIT, launcher], "did not answer in time",
                    env=environment)
     expect(time.monotonic() - begin < MOST, f"took {time.monotonic() - begin:.1f} s")
-    expect(not processes_with(word), f"left behind: {processes_with(word)}")
+    expect_none_left(word)
 
 
 def check_left_behind(scratch):
@@ -119,7 +127,7 @@ def check_left_behind(scratch):
     done = run("mpi", "check", "--json", prefix / "bin/mpirun", env=environment)
     expect(json.loads(done.stdout)["mpis"][0]["version"] == "4.1.6", done.stdout)
     time.sleep(0.2)
-    expect(not processes_with(word), f"left behind: {processes_with(word)}")
+    expect_none_left(word)
 
 
 def check_nonsense(scratch):

@@ -1,8 +1,10 @@
 """attacks.py GDR: what a stranger at the port of `gdr perf --server` can have it do: send to an address that takes no part, measure for ever, keep others waiting; and who is let in."""
+import atexit
 import contextlib
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -16,6 +18,10 @@ from perf_program import QUICK, Perf, main, processor_seconds, require  # noqa: 
 from raw_perf import Client, Place  # noqa: E402
 from two_programs import free_port, stop  # noqa: E402
 
+# A folder of its own: else the server meets whatever runs on the software NIC beside the test, and the
+# addresses that it has grow and shrink with that.
+os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="gdr-attacks-")
+atexit.register(shutil.rmtree, os.environ["XDG_RUNTIME_DIR"], ignore_errors=True)
 PERF = Perf(sys.argv[1])
 LARGEST = (1 << 64) - 1
 NO_PROOF = "this destination has not answered a probe"
