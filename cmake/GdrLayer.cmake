@@ -79,6 +79,28 @@ function(gdr_compile_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
+# gdr_compile_apart(<target> <file>...): as before, but these share no name among themselves, so they are
+# compiled as one.
+function(gdr_compile_apart target)
+  if(NOT $CACHE{CMAKE_UNITY_BUILD})
+    return()
+  endif()
+  get_target_property(number ${target} GDR_APART)
+  if(NOT number)
+    set(number 0)
+  endif()
+  math(EXPR next "${number} + 1")
+  set_target_properties(${target} PROPERTIES GDR_APART ${next})
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${target}_apart_${number}.cc)
+  list(TRANSFORM ARGN REPLACE "(.+)" "#include \"${CMAKE_CURRENT_SOURCE_DIR}/\\1\"" OUTPUT_VARIABLE lines)
+  list(JOIN lines "\n" lines)
+  file(CONFIGURE OUTPUT ${source} CONTENT "${lines}\n" @ONLY)
+  target_sources(${target} PRIVATE ${source})
+  set_source_files_properties(${ARGN} PROPERTIES HEADER_FILE_ONLY ON)
+  set_source_files_properties(${source} PROPERTIES
+    SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -Wno-shadow)
+endfunction()
+
 # gdr_embed(<layer> <function of the layer's output/page_parts.h> <file> <list>): adds to the list a
 # source whose function is the bytes of the file, which is part of a page.
 function(gdr_embed layer name file list)

@@ -17,8 +17,8 @@
 namespace gdr::test {
 namespace {
 
-constexpr int kPatience = 20'000;       // milliseconds
-constexpr unsigned kChildsAlarm = 100;  // seconds
+constexpr int kLongestSilence = 20'000;  // milliseconds
+constexpr unsigned kChildsAlarm = 100;   // seconds
 constexpr uid_t kNobody = 65534;
 
 std::pair<UniqueFd, UniqueFd> socket_pair() {
@@ -55,7 +55,7 @@ void Wire::send_bytes(const void* bytes, std::size_t count) {
 void Wire::receive_bytes(void* bytes, std::size_t count) {
   for (std::size_t got = 0; got < count;) {
     pollfd wait{socket_.get(), POLLIN, 0};
-    if (poll(&wait, 1, kPatience) != 1) throw Failure("the other process stays silent");
+    if (poll(&wait, 1, kLongestSilence) != 1) throw Failure("the other process stays silent");
     const ssize_t now_got = read(socket_.get(), static_cast<char*>(bytes) + got, count - got);
     if (now_got <= 0) throw Failure("the other process has hung up");
     got += static_cast<std::size_t>(now_got);

@@ -10,7 +10,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words words_of(const Words& typed) {
+Words typed_words(const Words& typed) {
   const Result<FromPerftest> read = from_perftest(typed);
   EXPECT_TRUE(read) << (read ? "" : read.error().message);
   return read ? read->words : Words{};
@@ -22,7 +22,7 @@ std::string refusal_of(const Words& typed) {
 }
 
 // The parser's complaint about translated words; "" if it takes them.
-std::string problem_of(Words words) {
+std::string problem_with(Words words) {
   words.insert(words.begin(), "perf");
   Program program;
   try {
@@ -45,27 +45,28 @@ TEST(FromPerftest, LeavesOurOwnOptionsAlone) {
 }
 
 TEST(FromPerftest, TakesAValueBehindASpaceAndWithoutOne) {
-  EXPECT_EQ(words_of({"-s", "65536"}), (Words{"--sizes", "65536"}));
-  EXPECT_EQ(words_of({"-s65536"}), (Words{"--sizes", "65536"}));
-  EXPECT_EQ(words_of({"--size", "64"}), (Words{"--sizes", "64"}));
-  EXPECT_EQ(words_of({"--size=64"}), (Words{"--sizes", "64"}));
+  EXPECT_EQ(typed_words({"-s", "65536"}), (Words{"--sizes", "65536"}));
+  EXPECT_EQ(typed_words({"-s65536"}), (Words{"--sizes", "65536"}));
+  EXPECT_EQ(typed_words({"--size", "64"}), (Words{"--sizes", "64"}));
+  EXPECT_EQ(typed_words({"--size=64"}), (Words{"--sizes", "64"}));
 }
 
 TEST(FromPerftest, TakesLettersThatStandTogether) {
-  EXPECT_EQ(words_of({"-aRFs64"}), (Words{"--sizes", "2-8M", "--rdma-cm", "--sizes", "64"}));
+  EXPECT_EQ(typed_words({"-aRFs64"}), (Words{"--sizes", "2-8M", "--rdma-cm", "--sizes", "64"}));
 }
 
 TEST(FromPerftest, NamesAPortTogetherWithItsDevice) {
-  EXPECT_EQ(words_of({"-d", "mlx5_0"}), (Words{"--nic", "mlx5_0"}));
-  EXPECT_EQ(words_of({"-i", "2", "-d", "mlx5_0", "node7"}), (Words{"node7", "--nic", "mlx5_0:2"}));
+  EXPECT_EQ(typed_words({"-d", "mlx5_0"}), (Words{"--nic", "mlx5_0"}));
+  EXPECT_EQ(typed_words({"-i", "2", "-d", "mlx5_0", "node7"}),
+            (Words{"node7", "--nic", "mlx5_0:2"}));
   EXPECT_EQ(refusal_of({"-i", "2"}), "-i 2 needs -d NAME, which make --nic NAME:2");
 }
 
 TEST(FromPerftest, TakesTheFirstGpuWhereNoneIsNamed) {
-  EXPECT_EQ(words_of({"--use_cuda=1"}), (Words{"--memory", "gpu", "--gpu", "1"}));
-  EXPECT_EQ(words_of({"--use_cuda", "1"}), (Words{"--memory", "gpu", "--gpu", "1"}));
-  EXPECT_EQ(words_of({"--use_cuda", "node7"}), (Words{"--memory", "gpu", "node7"}));
-  EXPECT_EQ(words_of({"--use_cuda", "--use_cuda_dmabuf"}),
+  EXPECT_EQ(typed_words({"--use_cuda=1"}), (Words{"--memory", "gpu", "--gpu", "1"}));
+  EXPECT_EQ(typed_words({"--use_cuda", "1"}), (Words{"--memory", "gpu", "--gpu", "1"}));
+  EXPECT_EQ(typed_words({"--use_cuda", "node7"}), (Words{"--memory", "gpu", "node7"}));
+  EXPECT_EQ(typed_words({"--use_cuda", "--use_cuda_dmabuf"}),
             (Words{"--memory", "gpu", "--registration", "dma-buf"}));
 }
 
@@ -86,10 +87,12 @@ TEST(FromPerftest, SaysWhatIsMissing) {
 }
 
 TEST(FromPerftest, LeavesWrongValuesToTheOptionThatReadsThem) {
-  EXPECT_NE(problem_of(words_of({"-x", "999"})).find("--gid-index"), std::string::npos);
-  EXPECT_NE(problem_of(words_of({"-s", "lots"})).find("wrong size 'lots'"), std::string::npos);
-  EXPECT_NE(problem_of(words_of({"-c", "DC"})).find("unknown --transport 'dc'"), std::string::npos);
-  EXPECT_NE(problem_of(words_of({"-q", "many"})).find("--queue-pairs must be"), std::string::npos);
+  EXPECT_NE(problem_with(typed_words({"-x", "999"})).find("--gid-index"), std::string::npos);
+  EXPECT_NE(problem_with(typed_words({"-s", "lots"})).find("wrong size 'lots'"), std::string::npos);
+  EXPECT_NE(problem_with(typed_words({"-c", "DC"})).find("unknown --transport 'dc'"),
+            std::string::npos);
+  EXPECT_NE(problem_with(typed_words({"-q", "many"})).find("--queue-pairs must be"),
+            std::string::npos);
 }
 
 // A value that our option takes.
@@ -114,7 +117,7 @@ TEST(FromPerftest, BecomesOptionsThatTheParserKnows) {
       if (takes_value(option)) typed.push_back(value_for(option));
       if (option.kind == PerftestOption::Kind::kPort) typed.insert(typed.end(), {"-d", "mlx5_0"});
       if (std::string(option.ours) == "--listen") typed.emplace_back("--server");
-      EXPECT_EQ(problem_of(words_of(typed)), "") << name;
+      EXPECT_EQ(problem_with(typed_words(typed)), "") << name;
     }
   }
   EXPECT_GE(count, 30u);

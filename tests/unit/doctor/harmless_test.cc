@@ -86,7 +86,7 @@ void expect_none(const std::string& all, const std::string& canary, const std::s
   }
 }
 
-void lay_out(Machine& machine) {
+void lay_out_harmless(Machine& machine) {
   for (unsigned i = 1; i <= 2; ++i) machine.add_switch(i);
   lay_out_what_checks_read(machine);
   machine.write("sys/module/ib_core/parameters/netns_mode", "Y\n");
@@ -155,7 +155,7 @@ bool is_name_that_stays(const std::string& path) {
 // In the content of whatever file is read: alone, behind what stands there, and as a value.
 TEST_P(Planted, IsInNoFileOfACapture) {
   Machine machine;
-  lay_out(machine);
+  lay_out_harmless(machine);
   unsigned planted = 0;
   for (const auto& [path, kinds] : asked_of(machine.root())) {
     const std::string place = machine.root() + "/" + path;
@@ -239,7 +239,7 @@ TEST_P(Planted, IsInNoNameOrLinkOfACapture) {
     if (c == '/' || c == '\0') c = '_';
   }
   Machine machine;
-  lay_out(machine);
+  lay_out_harmless(machine);
   for (const char* folder :
        {"dev", "dev/infiniband", "sys/bus/pci/devices", "sys/class/iommu", "sys/kernel/security",
         "sys/kernel/iommu_groups", "sys/devices/system/node", "sys/module/ib_core/holders",
@@ -263,7 +263,7 @@ TEST_P(Planted, IsInNoNameOrLinkOfACapture) {
 
 TEST(Harmless, NoFileIsReadForWhichNothingIsKnown) {
   Machine machine;
-  lay_out(machine);
+  lay_out_harmless(machine);
   for (const auto& [path, kinds] : asked_of(machine.root())) {
     const std::string place = machine.root() + "/" + path;
     std::error_code error;
@@ -374,7 +374,7 @@ TEST(Harmless, IsOfProductDataTheNameAndThePartNumber) {
 
 TEST(Harmless, IsAFileOfTopologyUnderANameOfTheCapturesOwn) {
   Machine machine;
-  lay_out(machine);
+  lay_out_harmless(machine);
   machine.write("home/alice/topo.xml", "<pci busid=\"0000:99:00.0\" sn=\"17\">\n");
   machine.write("proc/77/environ", std::string("NCCL_TOPO_FILE=/home/alice/topo.xml\0", 36));
   const Capture capture = take_capture(machine.root());

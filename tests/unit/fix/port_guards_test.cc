@@ -21,7 +21,7 @@ constexpr const char* kGpu = "0000:04:00.0";
 constexpr const char* kGpuPort = "0000:02:00.0";
 constexpr const char* kNicPort = "0000:02:01.0";
 
-using Ports = std::set<std::string>;
+using PortSet = std::set<std::string>;
 
 class PortGuard : public testing::Test {
  protected:
@@ -56,13 +56,13 @@ class PortGuard : public testing::Test {
   Machine machine_ = host_.machine();
   host::Inventory inventory_;
   JournalContent journal_;
-  Ports chosen_;
+  PortSet chosen_;
   std::string refusals_;
 };
 
 TEST_F(PortGuard, PlanChoosesBothPortsOfAHealthyPath) {
   plan();
-  EXPECT_EQ(chosen_, (Ports{kGpuPort, kNicPort}));
+  EXPECT_EQ(chosen_, (PortSet{kGpuPort, kNicPort}));
   EXPECT_EQ(refusals_, "");
 }
 
@@ -71,7 +71,7 @@ TEST_F(PortGuard, PlanChoosesBothPortsOfAHealthyPath) {
 TEST_F(PortGuard, OfThePlanLeavesOutARootPortOnThePath) {
   in_tree(kGpuPort).kind = host::PciKind::kRootPort;
   plan();
-  EXPECT_EQ(chosen_, Ports{kNicPort});
+  EXPECT_EQ(chosen_, PortSet{kNicPort});
   EXPECT_EQ(refusals_, "");
 }
 
@@ -80,7 +80,7 @@ TEST_F(PortGuard, PlanLeavesOutUpstreamPortsAndEndpointsOnThePath) {
        {host::PciKind::kUpstream, host::PciKind::kEndpoint, host::PciKind::kBridge}) {
     in_tree(kGpuPort).kind = kind;
     plan();
-    EXPECT_EQ(chosen_, Ports{kNicPort});
+    EXPECT_EQ(chosen_, PortSet{kNicPort});
     EXPECT_EQ(refusals_, "");
   }
 }
@@ -91,7 +91,7 @@ TEST_F(PortGuard, OfThePlanLeavesOutTheDevicesThemselves) {
   set_type(kGpu, kDownstreamPort);
   ASSERT_TRUE(read_access_control_port(machine_, kGpu)) << "its registers would let it be chosen";
   plan();
-  EXPECT_EQ(chosen_, (Ports{kGpuPort, kNicPort}));
+  EXPECT_EQ(chosen_, (PortSet{kGpuPort, kNicPort}));
   EXPECT_EQ(refusals_, "");
 }
 
@@ -118,7 +118,7 @@ TEST_F(PortGuard, PlanLeavesOutPortsAboveTheMeetingPoint) {
   host_.add_nic("mlx5_1", {.address = "0000:26:00.0", .parent = "0000:24:01.0"});
   inventory_ = host::take_inventory(host_.root());
   plan();
-  EXPECT_EQ(chosen_, (Ports{kGpuPort, kNicPort, "0000:24:00.0", "0000:24:01.0"}));
+  EXPECT_EQ(chosen_, (PortSet{kGpuPort, kNicPort, "0000:24:00.0", "0000:24:01.0"}));
 }
 
 // Two functions with the address of one card that do not share a root port: no sysfs has this, a
@@ -129,21 +129,21 @@ TEST_F(PortGuard, PlanLeavesOutPortsIfThePathsMeetInTheCpu) {
   nic.pci->path = {"pci0000:00", "0000:00:02.0", "0000:07:00.0", "0000:08:00.0", "0000:04:00.1"};
   ASSERT_EQ(path_between(inventory_.pci, *inventory_.gpus[0].pci, *nic.pci), host::PciPath::kPix);
   plan();
-  EXPECT_EQ(chosen_, Ports());
+  EXPECT_EQ(chosen_, PortSet());
   EXPECT_EQ(refusals_, "");
 }
 
 TEST_F(PortGuard, PlanLeavesOutPortsThatRedirectNothing) {
   in_tree(kGpuPort).acs->control = 0x13;
   plan();
-  EXPECT_EQ(chosen_, Ports{kNicPort}) << "although its registers have redirects set";
+  EXPECT_EQ(chosen_, PortSet{kNicPort}) << "although its registers have redirects set";
   EXPECT_EQ(refusals_, "");
 }
 
 TEST_F(PortGuard, PlanLeavesOutPortsWithoutTheCapability) {
   in_tree(kGpuPort).acs.reset();
   plan();
-  EXPECT_EQ(chosen_, Ports{kNicPort});
+  EXPECT_EQ(chosen_, PortSet{kNicPort});
   EXPECT_EQ(refusals_, "");
 }
 
@@ -152,7 +152,7 @@ TEST_F(PortGuard, PlanLeavesOutPortsWithoutTheCapability) {
 TEST_F(PortGuard, OfTheRegistersRefusesARootPort) {
   set_type(kGpuPort, kRootPort);
   plan();
-  EXPECT_EQ(chosen_, Ports{kNicPort});
+  EXPECT_EQ(chosen_, PortSet{kNicPort});
   EXPECT_TRUE(refused("0000:02:00.0 is a root port; name it with --port")) << refusals_;
 }
 
@@ -160,7 +160,7 @@ TEST_F(PortGuard, RegistersRefuseEndpointsAndUpstreamPorts) {
   for (const Type type : {kEndpoint, kUpstreamPort}) {
     set_type(kGpuPort, type);
     plan();
-    EXPECT_EQ(chosen_, Ports{kNicPort});
+    EXPECT_EQ(chosen_, PortSet{kNicPort});
     EXPECT_TRUE(refused("neither a root port nor a downstream port")) << refusals_;
   }
 }
@@ -168,7 +168,7 @@ TEST_F(PortGuard, RegistersRefuseEndpointsAndUpstreamPorts) {
 TEST_F(PortGuard, RegistersRefuseAPortWithoutTheCapability) {
   host_.set_word(kGpuPort, 0x102, 1);  // the list of extended capabilities ends before it
   plan();
-  EXPECT_EQ(chosen_, Ports{kNicPort});
+  EXPECT_EQ(chosen_, PortSet{kNicPort});
   EXPECT_TRUE(refused("0000:02:00.0 has no Access Control Services capability")) << refusals_;
 }
 
@@ -250,7 +250,7 @@ TEST(CapturedHgx, ListsAllPortsToClearWhenAllRedirect) {
   wishes.topics = {"acs"};
   const JournalContent journal;
   const std::vector<Proposal> plan = make_plan({machine, inventory, journal, wishes});
-  Ports chosen, expected;
+  PortSet chosen, expected;
   for (const Planned& planned : plan.front().changes) {
     chosen.insert(planned.change->record().target);
   }

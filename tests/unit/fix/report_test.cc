@@ -35,27 +35,27 @@ Report planned(const std::vector<std::string>& refusals) {
   return report;
 }
 
-bool has(const std::string& text, const std::string& part) {
+bool says(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
 TEST(Report, ShowsOldAndNewAndTheWayBack) {
   const std::string text = to_text(planned({""}), {});
-  EXPECT_TRUE(has(text, "nothing changes"));
-  EXPECT_TRUE(has(text, "old   0x001d (source validation, request redirect, completion redirect"));
-  EXPECT_TRUE(has(text, "new   0x0011 (source validation, upstream forwarding)"));
-  EXPECT_TRUE(has(text,
-                  "    undo  sudo gdr fix --undo\n"
-                  "    or    sudo setpci -s 0000:18:00.0 ECAP_ACS+6.w=001d\n"));
-  EXPECT_TRUE(has(text, "1 change planned; to apply: sudo gdr fix acs --apply"));
+  EXPECT_TRUE(says(text, "nothing changes"));
+  EXPECT_TRUE(says(text, "old   0x001d (source validation, request redirect, completion redirect"));
+  EXPECT_TRUE(says(text, "new   0x0011 (source validation, upstream forwarding)"));
+  EXPECT_TRUE(says(text,
+                   "    undo  sudo gdr fix --undo\n"
+                   "    or    sudo setpci -s 0000:18:00.0 ECAP_ACS+6.w=001d\n"));
+  EXPECT_TRUE(says(text, "1 change planned; to apply: sudo gdr fix acs --apply"));
 }
 
 TEST(Report, FailsWhereSomethingIsRefused) {
   EXPECT_EQ(planned({""}).exit_status(), 0);
   const Report report = planned({"", "it belongs to vfio-pci"});
   EXPECT_EQ(report.exit_status(), 1);
-  EXPECT_TRUE(has(to_text(report, {}), "=> refused: it belongs to vfio-pci"));
-  EXPECT_TRUE(has(to_text(report, {}), "1 change planned, 1 refused"));
+  EXPECT_TRUE(says(to_text(report, {}), "=> refused: it belongs to vfio-pci"));
+  EXPECT_TRUE(says(to_text(report, {}), "1 change planned, 1 refused"));
 }
 
 TEST(Report, TellsOfEachChangeWhatBecameOfIt) {
@@ -68,7 +68,7 @@ TEST(Report, TellsOfEachChangeWhatBecameOfIt) {
   ASSERT_NE(failed, std::string::npos) << text;
   EXPECT_LT(text.find("rolled back"), text.find("refused here"));
   EXPECT_LT(text.find("refused here"), failed);
-  EXPECT_TRUE(has(text, "all changes of this run were rolled back"));
+  EXPECT_TRUE(says(text, "all changes of this run were rolled back"));
   EXPECT_EQ(report.exit_status(), 1);
   const auto json = nlohmann::json::parse(to_json(report));
   EXPECT_EQ(json["plan"][0]["changes"][0]["fate"], "rolled back");
@@ -80,8 +80,8 @@ TEST(Report, TellsOfEachChangeWhatBecameOfIt) {
 TEST(Report, NamesACapturedMachineAndOffersNoChangeOfIt) {
   Report report = planned({""});
   report.captured = "/captures/dgx";
-  EXPECT_TRUE(has(to_text(report, {}), "captured machine /captures/dgx"));
-  EXPECT_FALSE(has(to_text(report, {}), "--apply"));
+  EXPECT_TRUE(says(to_text(report, {}), "captured machine /captures/dgx"));
+  EXPECT_FALSE(says(to_text(report, {}), "--apply"));
 }
 
 TEST(Report, PrintsAHostileJournalHarmlessly) {
@@ -96,7 +96,7 @@ TEST(Report, PrintsAHostileJournalHarmlessly) {
   report.journal.not_understood = {7};
   const std::string text = to_text(report, {});
   for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
-  EXPECT_TRUE(has(text, "gdr fix did not write line 7 of"));
+  EXPECT_TRUE(says(text, "gdr fix did not write line 7 of"));
   EXPECT_TRUE(nlohmann::json::accept(to_json(report)));
 }
 

@@ -14,7 +14,7 @@ constexpr std::uint16_t kAll = 0x7f;
 // A GPU at 03:00.0 and NICs on the same switch (04:00.0), on a second one below it (07:00.0) and on
 // another root port (08:00.0). Every bridge has ACS that does nothing, and an NVMe drive sits on
 // the first switch.
-TreeMaker machine() {
+TreeMaker guarded_machine() {
   TreeMaker make;
   make.add("0000:00:01.0", "pci0000:00", PciKind::kRootPort);
   make.add("0000:01:00.0", "0000:00:01.0", PciKind::kUpstream);
@@ -50,7 +50,7 @@ std::vector<std::string> addresses(const std::vector<PortOnPath>& ports) {
 }
 
 TEST(AccessControl, IsJudgedAtTheDownstreamPortsBelowTheMeetingPoint) {
-  const PciTree tree = machine().tree;
+  const PciTree tree = guarded_machine().tree;
   EXPECT_EQ(addresses(ports(tree, "0000:04:00.0")),
             (std::vector<std::string>{"0000:02:00.0", "0000:02:01.0"}));
   EXPECT_EQ(addresses(ports(tree, "0000:07:00.0")),
@@ -59,7 +59,7 @@ TEST(AccessControl, IsJudgedAtTheDownstreamPortsBelowTheMeetingPoint) {
 }
 
 TEST(AccessControl, DecidesNothingWhereTheWayGoesThroughTheCpu) {
-  PciTree tree = machine().tree;
+  PciTree tree = guarded_machine().tree;
   for (const char* port : {"0000:02:00.0", "0000:00:01.0", "0000:00:02.0"}) {
     tree.find(port)->acs->control = kAll;
   }
@@ -75,7 +75,7 @@ TEST(AccessControl, DecidesNothingWhereTheWayGoesThroughTheCpu) {
 }
 
 TEST(AccessControl, IsNoConcernOfPortsThatServeOtherDevices) {
-  PciTree tree = machine().tree;
+  PciTree tree = guarded_machine().tree;
   for (const char* other : {"0000:02:03.0", "0000:00:01.0", "0000:00:02.0"}) {
     tree.find(other)->acs->control = kAll;
   }
@@ -84,7 +84,7 @@ TEST(AccessControl, IsNoConcernOfPortsThatServeOtherDevices) {
 
 TEST(AccessControl, RedirectsByRequestCompletionAndEgressAlone) {
   for (unsigned bit = 0; bit < 7; ++bit) {
-    PciTree tree = machine().tree;
+    PciTree tree = guarded_machine().tree;
     tree.find("0000:02:01.0")->acs->control = static_cast<std::uint16_t>(1u << bit);
     const bool redirects = bit == 2 || bit == 3 || bit == 5;
     EXPECT_EQ(judge_path(ports(tree, "0000:04:00.0")),
@@ -94,13 +94,13 @@ TEST(AccessControl, RedirectsByRequestCompletionAndEgressAlone) {
 }
 
 TEST(AccessControl, CountsOnlyWhatThePortIsCapableOf) {
-  PciTree tree = machine().tree;
+  PciTree tree = guarded_machine().tree;
   tree.find("0000:02:01.0")->acs = AccessControl{0x148, AccessControl::kSourceValidation, kAll};
   EXPECT_EQ(judge_path(ports(tree, "0000:04:00.0")), PortJudgement::kClear);
 }
 
 TEST(AccessControl, NamesTheBitsThatRedirect) {
-  PciTree tree = machine().tree;
+  PciTree tree = guarded_machine().tree;
   tree.find("0000:02:01.0")->acs->control = 0x1d;
   const auto found = ports(tree, "0000:04:00.0");
   EXPECT_EQ(found[0].redirects, 0);
@@ -108,7 +108,7 @@ TEST(AccessControl, NamesTheBitsThatRedirect) {
 }
 
 TEST(AccessControl, IsUnknownAndNeverClearIfUnreadable) {
-  PciTree tree = machine().tree;
+  PciTree tree = guarded_machine().tree;
   PciFunction& port = *tree.find("0000:02:01.0");
   port.acs.reset();
   EXPECT_EQ(judge_path(ports(tree, "0000:04:00.0")), PortJudgement::kClear) << "it has no ACS";
@@ -121,7 +121,7 @@ TEST(AccessControl, IsUnknownAndNeverClearIfUnreadable) {
 }
 
 TEST(AccessControl, FindsThePortsByTheirPlacesWhereNoKindIsKnown) {
-  PciTree tree = machine().tree;
+  PciTree tree = guarded_machine().tree;
   for (const auto& [address, unused] : tree.functions()) {
     tree.find(address)->kind = PciKind::kUnknown;
   }
@@ -134,7 +134,7 @@ TEST(AccessControl, FindsThePortsByTheirPlacesWhereNoKindIsKnown) {
 }
 
 TEST(AccessControl, HasNoPortsWhereAPathIsNotKnown) {
-  PciTree tree = machine().tree;
+  PciTree tree = guarded_machine().tree;
   tree.find("0000:04:00.0")->path = {"0000:04:00.0"};
   EXPECT_TRUE(ports(tree, "0000:04:00.0").empty());
 }

@@ -25,7 +25,7 @@ Inventory of(Result<Inventory> machine) {
 Inventory of_lspci(const std::string& text) { return of(read_lspci({{"a.txt", text}})); }
 
 // Each device below a root port of its own, as KVM's q35 lays it out: nothing is flat.
-DescribedMachine small_machine() {
+DescribedMachine guest_machine() {
   DescribedMachine machine;
   machine.gpu("0000:05:00.0", "0000:00:02.0", 0);
   machine.nic("mlx5_0", "0000:06:00.0", "0000:00:03.0", 0);
@@ -53,7 +53,7 @@ constexpr Emulated kEmulated[] = {
 
 TEST(Guest, IsRecognisedByEmulatedDevicesInEverySource) {
   for (const Emulated& one : kEmulated) {
-    DescribedMachine machine = small_machine();
+    DescribedMachine machine = guest_machine();
     machine.add({.address = "0000:00:1f.0",
                  .port = "",
                  .vendor = one.vendor,
@@ -79,7 +79,7 @@ TEST(Guest, IsRecognisedByEmulatedDevicesInEverySource) {
 }
 
 TEST(Guest, IsNoMachineWithoutAnySign) {
-  const DescribedMachine machine = small_machine();
+  const DescribedMachine machine = guest_machine();
   for (const Inventory& found :
        {of(read_hwloc_xml(machine.hwloc())), of(read_nccl_xml(machine.nccl())),
         of_lspci(machine.lspci_verbose()), of_lspci(machine.lspci_tree())}) {
@@ -91,7 +91,7 @@ TEST(Guest, IsNoMachineWithoutAnySign) {
 // Cards emulate virtio devices for machines without a hypervisor, and old boards had real chip
 // sets.
 TEST(Guest, IsNoServerWithVirtioFromItsCards) {
-  DescribedMachine machine = small_machine();
+  DescribedMachine machine = guest_machine();
   machine.information = {{"DMIProductName", "PowerEdge XE9680"}, {"DMISysVendor", "Dell Inc."}};
   machine.add({.address = "0000:07:00.0",
                .port = "0000:00:04.0",

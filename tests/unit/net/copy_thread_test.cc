@@ -21,7 +21,7 @@ namespace {
 using test::PacketHost;
 using test::soon;
 
-constexpr std::uint32_t kPeerNumber = 0x300'001;
+constexpr std::uint32_t kOtherNumber = 0x300'001;
 constexpr std::uint64_t kWrite = 42;
 
 // A driver whose calls do not return while the test says so.
@@ -60,7 +60,7 @@ class CopyThreadTest : public testing::Test {
     Machine() : host(("soft0/ip=" + to_string(address_of_this_test(2))).c_str()) {
       // Packets for GPU memory need a path that has something beyond the host.
       first = host.queue_pair(IBV_QPT_RC);
-      host.connect(*first, address_of_this_test(1), kPeerNumber);
+      host.connect(*first, address_of_this_test(1), kOtherNumber);
       auto pinned = *memory::PinnedMemory::pin_with(driver, gpu_address(), sizeof gpu, true);
       rnic::RegionAttributes attributes{};
       attributes.iova = gpu_address();
@@ -92,7 +92,7 @@ class CopyThreadTest : public testing::Test {
   }
   std::shared_ptr<rnic::QueuePair> connected() {
     auto queue_pair = machine().host.queue_pair(IBV_QPT_RC);
-    machine().host.connect(*queue_pair, there_, kPeerNumber);
+    machine().host.connect(*queue_pair, there_, kOtherNumber);
     return queue_pair;
   }
   static int post_write_from_gpu(rnic::QueuePair& queue_pair) {

@@ -16,14 +16,14 @@ namespace gdr::net {
 namespace {
 
 constexpr std::uint16_t kFirst = 0x1000;  // what makes the source a watched one
-constexpr std::uint32_t kPsn = 9;
+constexpr std::uint32_t kFirstPsn = 9;
 
 class RawHeadersTest : public testing::Test {
  protected:
   void SetUp() override {
     sender_.reset(socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW));
     if (!sender_) GTEST_SKIP() << "a raw socket: " << std::strerror(errno);
-    EXPECT_TRUE(accepts({make_packet(flow_, kFirst, kPsn)}));
+    EXPECT_TRUE(accepts({make_packet(flow_, kFirst, kFirstPsn)}));
   }
 
   // Passes the host's IP layer, as a packet of that identification.
@@ -64,23 +64,23 @@ class RawHeadersTest : public testing::Test {
 
 TEST_F(RawHeadersTest, ADifferentIdentificationThanThatSeenIsRefusedHoweverNear) {
   for (const std::uint16_t seen : {kFirst + 1, kFirst + 3}) {
-    const Bytes packet = make_packet(flow_, kFirst + 2, kPsn + seen);
+    const Bytes packet = make_packet(flow_, kFirst + 2, kFirstPsn + seen);
     arrives(seen, packet);
     EXPECT_FALSE(accepts({packet})) << seen;
   }
 }
 
 TEST_F(RawHeadersTest, AnIdentificationFarFromTheLastIsAcceptedWhenItWasSeen) {
-  const Bytes packet = make_packet(flow_, 0x9000, kPsn);
+  const Bytes packet = make_packet(flow_, 0x9000, kFirstPsn);
   arrives(0x9000, packet);
   EXPECT_TRUE(accepts({packet}));
 }
 
 // Its UDP checksum had been damaged, or the UDP socket was full.
 TEST_F(RawHeadersTest, APacketSentAgainIsAcceptedThoughItsFirstCopyNeverCameToTheSocket) {
-  arrives(0x2000, make_packet(flow_, 0x2000, kPsn));
+  arrives(0x2000, make_packet(flow_, 0x2000, kFirstPsn));
   for (const std::uint16_t identification : {0x9000, 0xa000, 0xb000}) {
-    const Bytes again = make_packet(flow_, identification, kPsn);
+    const Bytes again = make_packet(flow_, identification, kFirstPsn);
     arrives(identification, again);
     EXPECT_TRUE(accepts({again})) << identification;
   }
@@ -88,16 +88,18 @@ TEST_F(RawHeadersTest, APacketSentAgainIsAcceptedThoughItsFirstCopyNeverCameToTh
 
 TEST_F(RawHeadersTest, WhatCameTogetherCountsFromTheFirstWhichAloneWasSeen) {
   std::vector<Bytes> packets;
-  for (std::uint16_t i = 0; i < 4; ++i) packets.push_back(make_packet(flow_, 0x9000 + i, kPsn + i));
+  for (std::uint16_t i = 0; i < 4; ++i)
+    packets.push_back(make_packet(flow_, 0x9000 + i, kFirstPsn + i));
   arrives(0x9000, packets[0]);
   EXPECT_TRUE(accepts(packets));
-  packets[3] = make_packet(flow_, 0x9004, kPsn + 3);
+  packets[3] = make_packet(flow_, 0x9004, kFirstPsn + 3);
   EXPECT_FALSE(accepts(packets));
 }
 
 TEST_F(RawHeadersTest, BehindADamagedPacketTheOthersOfItsBurstAreAccepted) {
   std::vector<Bytes> packets;
-  for (std::uint16_t i = 0; i < 3; ++i) packets.push_back(make_packet(flow_, 0x9000 + i, kPsn + i));
+  for (std::uint16_t i = 0; i < 3; ++i)
+    packets.push_back(make_packet(flow_, 0x9000 + i, kFirstPsn + i));
   packets[0][20] ^= std::byte{1};
   arrives(0x9000, packets[0]);
   seen_.begin(flow_.source, packets[0]);

@@ -4,12 +4,12 @@
 namespace gdr::test {
 namespace {
 
-constexpr std::size_t kBytes = 8192;
+constexpr std::size_t kDeviceBytes = 8192;
 constexpr unsigned kZeroBased = kAllAccess | IBV_ACCESS_ZERO_BASED;
 
 class DeviceMemoryTest : public VerbsTest {
  protected:
-  ibv_dm* allocate(std::size_t bytes = kBytes) {
+  ibv_dm* allocate(std::size_t bytes = kDeviceBytes) {
     ibv_alloc_dm_attr attr{};
     attr.length = bytes;
     return ibv_alloc_dm(context_, &attr);
@@ -24,9 +24,9 @@ class DeviceMemoryTest : public VerbsTest {
 TEST_F(DeviceMemoryTest, KeepsWhatIsCopiedToIt) {
   ibv_dm* dm = allocate();
   ASSERT_NE(dm, nullptr) << std::strerror(errno);
-  std::vector<std::uint8_t> here(kBytes, 0xa5), back(kBytes, 0xff);
-  EXPECT_EQ(ibv_memcpy_from_dm(back.data(), dm, 0, kBytes), 0);
-  EXPECT_EQ(back, std::vector<std::uint8_t>(kBytes)) << "zero at first";
+  std::vector<std::uint8_t> here(kDeviceBytes, 0xa5), back(kDeviceBytes, 0xff);
+  EXPECT_EQ(ibv_memcpy_from_dm(back.data(), dm, 0, kDeviceBytes), 0);
+  EXPECT_EQ(back, std::vector<std::uint8_t>(kDeviceBytes)) << "zero at first";
   EXPECT_EQ(ibv_memcpy_to_dm(dm, 8, here.data(), 100), 0);
   EXPECT_EQ(ibv_memcpy_from_dm(back.data(), dm, 4, 108), 0);
   EXPECT_EQ(back[3], 0);
@@ -114,11 +114,11 @@ TEST_F(DeviceMemoryTest, ARegionOfNoBytesGrantsNone) {
 
 TEST_F(DeviceMemoryTest, RefusesRegionsThatItDoesNotHold) {
   ibv_dm* dm = allocate();
-  EXPECT_EQ(ibv_reg_dm_mr(pd_, dm, 0, kBytes, kAllAccess), nullptr);
+  EXPECT_EQ(ibv_reg_dm_mr(pd_, dm, 0, kDeviceBytes, kAllAccess), nullptr);
   EXPECT_EQ(errno, EINVAL);
-  EXPECT_EQ(ibv_reg_dm_mr(pd_, dm, 0, kBytes + 4, kZeroBased), nullptr);
+  EXPECT_EQ(ibv_reg_dm_mr(pd_, dm, 0, kDeviceBytes + 4, kZeroBased), nullptr);
   EXPECT_EQ(errno, EINVAL);
-  EXPECT_EQ(ibv_reg_dm_mr(pd_, dm, 4, kBytes, kZeroBased), nullptr);
+  EXPECT_EQ(ibv_reg_dm_mr(pd_, dm, 4, kDeviceBytes, kZeroBased), nullptr);
   EXPECT_EQ(errno, EINVAL);
   EXPECT_EQ(ibv_reg_dm_mr(pd_, dm, 0, 64, kZeroBased | IBV_ACCESS_ON_DEMAND), nullptr);
   EXPECT_EQ(errno, EINVAL);

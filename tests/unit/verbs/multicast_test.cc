@@ -9,7 +9,7 @@
 namespace gdr::test {
 namespace {
 
-constexpr std::size_t kGrh = 40;
+constexpr std::size_t kGlobalHeader = 40;
 
 ibv_gid gid_of(const std::string& text) {
   ibv_gid gid{};
@@ -55,7 +55,7 @@ class MulticastTest : public VerbsTest {
       const ibv_wc completion = wait_for_completion();
       EXPECT_EQ(completion.status, IBV_WC_SUCCESS);
       if (completion.opcode != IBV_WC_RECV) return count;
-      EXPECT_EQ(completion.byte_len, kGrh + source_.size());
+      EXPECT_EQ(completion.byte_len, kGlobalHeader + source_.size());
       EXPECT_NE(completion.wc_flags & IBV_WC_GRH, 0u);
     }
   }
@@ -106,7 +106,7 @@ TEST_F(MulticastTest, ReachesTheSenderItselfOnceIfItIsAMember) {
   EXPECT_EQ(received_with_the_send(), 2);
   EXPECT_EQ(target_[0] >> 4, 6);  // the group's IPv6 address has an IPv6 header, a GRH
   EXPECT_EQ(std::memcmp(&target_[24], group_.raw, 16), 0);
-  EXPECT_EQ(std::memcmp(&target_[kGrh], source_.data(), source_.size()), 0);
+  EXPECT_EQ(std::memcmp(&target_[kGlobalHeader], source_.data(), source_.size()), 0);
   send(qp, ipv4_group_);
   EXPECT_EQ(received_with_the_send(), 2);
   EXPECT_EQ(target_[20], 0x45);

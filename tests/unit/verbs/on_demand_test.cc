@@ -8,37 +8,38 @@
 namespace gdr::test {
 namespace {
 
-constexpr std::size_t kBytes = 64 << 10;
+constexpr std::size_t kMemoryBytes = 64 << 10;
 constexpr unsigned kOnDemand = kAllAccess | IBV_ACCESS_ON_DEMAND;
 
 class OnDemandTest : public VerbsTest {
  protected:
   void SetUp() override {
     VerbsTest::SetUp();
-    pages_ = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pages_ =
+        mmap(nullptr, kMemoryBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(pages_, MAP_FAILED);
-    on_demand_ = ibv_reg_mr(pd_, pages_, kBytes, static_cast<int>(kOnDemand));
+    on_demand_ = ibv_reg_mr(pd_, pages_, kMemoryBytes, static_cast<int>(kOnDemand));
     ASSERT_NE(on_demand_, nullptr) << std::strerror(errno);
     pinned_ = register_bytes(bytes_);
   }
   void TearDown() override {
     VerbsTest::TearDown();
-    munmap(pages_, kBytes);
+    munmap(pages_, kMemoryBytes);
   }
 
   std::size_t resident() {
-    unsigned char present[kBytes / 4096];
-    EXPECT_EQ(mincore(pages_, kBytes, present), 0);
+    unsigned char present[kMemoryBytes / 4096];
+    EXPECT_EQ(mincore(pages_, kMemoryBytes, present), 0);
     std::size_t count = 0;
     for (const unsigned char page : present) count += page & 1;
     return count;
   }
   void take_away() {
-    ASSERT_NE(mmap(pages_, kBytes, PROT_NONE,
+    ASSERT_NE(mmap(pages_, kMemoryBytes, PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0),
               MAP_FAILED);
   }
-  void make_read_only() { ASSERT_EQ(mprotect(pages_, kBytes, PROT_READ), 0); }
+  void make_read_only() { ASSERT_EQ(mprotect(pages_, kMemoryBytes, PROT_READ), 0); }
 
   void make_pair(ibv_qp_type type = IBV_QPT_RC) {
     initiator_ = create_qp(type);
@@ -90,7 +91,7 @@ class OnDemandTest : public VerbsTest {
   }
 
   void* pages_ = nullptr;
-  alignas(8) std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(kBytes, 0x5a);
+  alignas(8) std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(kMemoryBytes, 0x5a);
   std::vector<ibv_wc> kept_;
   ibv_mr *on_demand_ = nullptr, *pinned_ = nullptr;
   ibv_qp *initiator_ = nullptr, *target_ = nullptr;
@@ -106,7 +107,7 @@ TEST_F(OnDemandTest, MakesNoPagePresentBeforeItIsUsed) {
 
 TEST_F(OnDemandTest, ServesEveryOperationOnBothSides) {
   make_pair();
-  ibv_mr* other = ibv_reg_mr(pd_, static_cast<char*>(pages_) + kBytes / 2, kBytes / 2,
+  ibv_mr* other = ibv_reg_mr(pd_, static_cast<char*>(pages_) + kMemoryBytes / 2, kMemoryBytes / 2,
                              static_cast<int>(kOnDemand));
   ASSERT_NE(other, nullptr);
   std::memset(pages_, 0x21, 4096);
@@ -206,10 +207,10 @@ TEST_F(OnDemandTest, AdviceOnWrongRangesIsRefusedAsTheManualSays) {
   EXPECT_EQ(advise(kRead, 2, good), EINVAL);
   EXPECT_EQ(ibv_advise_mr(pd_, kRead, 0, nullptr, 0), EINVAL);
   EXPECT_EQ(advise(kRead, 0, {good.addr, 4096, good.lkey ^ 1}), EFAULT);
-  EXPECT_EQ(advise(kRead, 0, {good.addr + kBytes - 4095, 4096, good.lkey}), EFAULT);
+  EXPECT_EQ(advise(kRead, 0, {good.addr + kMemoryBytes - 4095, 4096, good.lkey}), EFAULT);
   EXPECT_EQ(advise(kRead, 0, {good.addr - 1, 4096, good.lkey}), EFAULT);
   EXPECT_EQ(advise(kRead, 0, segment_of(pinned_)), EINVAL);
-  ibv_mr* read_only = ibv_reg_mr(pd_, pages_, kBytes, IBV_ACCESS_ON_DEMAND);
+  ibv_mr* read_only = ibv_reg_mr(pd_, pages_, kMemoryBytes, IBV_ACCESS_ON_DEMAND);
   EXPECT_EQ(advise(kWrite, 0, {good.addr, 4096, read_only->lkey}), EPERM);
   ibv_pd* other = ibv_alloc_pd(context_);
   ibv_sge range = good;
@@ -222,7 +223,7 @@ TEST_F(OnDemandTest, AdviceOnWrongRangesIsRefusedAsTheManualSays) {
 TEST_F(OnDemandTest, BecomesPinnedAndBackByReregistration) {
   ASSERT_EQ(ibv_rereg_mr(on_demand_, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, kAllAccess),
             0);
-  EXPECT_EQ(resident(), kBytes / 4096);
+  EXPECT_EQ(resident(), kMemoryBytes / 4096);
   take_away();
   ASSERT_EQ(ibv_rereg_mr(on_demand_, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0,
                          static_cast<int>(kOnDemand)),

@@ -4,7 +4,7 @@
 namespace gdr::test {
 namespace {
 
-constexpr std::uint32_t kBytes = 8192, kOffset = 1024, kLength = 4096;
+constexpr std::uint32_t kWindowBytes = 8192, kOffset = 1024, kLength = 4096;
 constexpr unsigned kWrite = IBV_ACCESS_REMOTE_WRITE, kRead = IBV_ACCESS_REMOTE_READ;
 
 class WindowTest : public VerbsTest {
@@ -85,7 +85,7 @@ class WindowTest : public VerbsTest {
   }
 
   std::vector<std::uint8_t> source_ = std::vector<std::uint8_t>(64, 0xa5);
-  std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(kBytes, 1);
+  std::vector<std::uint8_t> bytes_ = std::vector<std::uint8_t>(kWindowBytes, 1);
   ibv_mr *source_mr_ = nullptr, *mr_ = nullptr;
   ibv_qp *peer_ = nullptr, *owner_ = nullptr;
 };
@@ -253,7 +253,7 @@ TEST_F(WindowTest, AMessageThatInvalidatesWhatIsNoWindowOfItsQueuePairFails) {
 TEST_F(WindowTest, WhatAProgramCanSeeToBeWrongIsRefused) {
   ibv_mw* first = window(IBV_MW_TYPE_1);
   ibv_mw* second = window(IBV_MW_TYPE_2);
-  ibv_mr* closed = ibv_reg_mr(pd_, bytes_.data(), kBytes, IBV_ACCESS_LOCAL_WRITE);
+  ibv_mr* closed = ibv_reg_mr(pd_, bytes_.data(), kWindowBytes, IBV_ACCESS_LOCAL_WRITE);
   ibv_mw_bind_info wrong = info(kWrite);
   wrong.mr = closed;
   EXPECT_EQ(bind_1(first, wrong), EINVAL);
@@ -289,18 +289,18 @@ TEST_F(WindowTest, AWrongBindEndsWithItsErrorAndTheQueuePairInError) {
     EXPECT_EQ(attr.qp_state, IBV_QPS_ERR);
     make_pair();
   };
-  refuse(info(kWrite, 0, kBytes + 1));
-  refuse(info(kWrite, kBytes - 1, 2));
+  refuse(info(kWrite, 0, kWindowBytes + 1));
+  refuse(info(kWrite, kWindowBytes - 1, 2));
   refuse(info(kWrite, ~std::uint64_t{0}, 2));
   refuse(info(kWrite, 0, 0));
   ibv_mr* kept = mr_;
-  mr_ = ibv_reg_mr(pd_, bytes_.data(), kBytes, IBV_ACCESS_MW_BIND);
+  mr_ = ibv_reg_mr(pd_, bytes_.data(), kWindowBytes, IBV_ACCESS_MW_BIND);
   refuse(info(kWrite));  // without local write access
-  mr_ = ibv_reg_mr(pd_, bytes_.data(), kBytes,
+  mr_ = ibv_reg_mr(pd_, bytes_.data(), kWindowBytes,
                    IBV_ACCESS_MW_BIND | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED);
   refuse(info(kWrite));
   ibv_pd* other = ibv_alloc_pd(context_);
-  mr_ = ibv_reg_mr(other, bytes_.data(), kBytes, IBV_ACCESS_MW_BIND | IBV_ACCESS_LOCAL_WRITE);
+  mr_ = ibv_reg_mr(other, bytes_.data(), kWindowBytes, IBV_ACCESS_MW_BIND | IBV_ACCESS_LOCAL_WRITE);
   refuse(info(kWrite));
   mr_ = kept;
   ibv_mw* own = mw;

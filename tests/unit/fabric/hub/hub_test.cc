@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kVersion = "1.2.3";
 constexpr Nanoseconds kPatience = 20 * kSecond;
-const std::vector<Edge> kBoth = {{0, 1}, {1, 0}};
+const std::vector<Edge> kBothWays = {{0, 1}, {1, 0}};
 
 UniqueFd connection_to(std::uint16_t port) {
   UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -32,7 +32,7 @@ UniqueFd connection_to(std::uint16_t port) {
 class Served {
  public:
   explicit Served(const std::string& token = "")
-      : run_({"a", "b"}, {pairs(0, kBoth)}), token_(token) {
+      : run_({"a", "b"}, {pairs(0, kBothWays)}), token_(token) {
     run_.options.join_limit = 10 * kSecond;
     HubOptions options;
     options.version = kVersion;
