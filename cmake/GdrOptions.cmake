@@ -6,6 +6,7 @@ option(GDR_PORTABLE "Need the C library alone, also an old one; see the target p
 option(GDR_LIGHT_TOOLS "Build the tools in two thirds of the time, hardly optimized (test builds)" OFF)
 set(GDR_SANITIZE "" CACHE STRING "Sanitizers: empty, 'address,undefined' or 'thread'")
 
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)  # where CMAKE_UNITY_BUILD is on
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
