@@ -3,12 +3,22 @@
 
 #include <unistd.h>
 
+#include <memory>
+#include <vector>
+
 #include "late_memory.h"
 
 namespace gdr::net::test {
 namespace {
 
 constexpr bool kJoins = true, kAlone = false;
+
+// For the life of the process, as in the library, where a thread fills it; found by what looks for
+// leaks.
+PinnedPool& lasting_pool() {
+  static auto* const pools = new std::vector<std::unique_ptr<PinnedPool>>;
+  return *pools->emplace_back(std::make_unique<PinnedPool>());
+}
 
 class PlacerTest : public testing::Test {
  protected:
@@ -21,7 +31,7 @@ class PlacerTest : public testing::Test {
 
   LateClient client;
   LateMemory gpu{client};
-  PinnedPool& pool = *new PinnedPool;  // for the life of the process, as in the library
+  PinnedPool& pool = lasting_pool();
   Placer placer{pool};
   Placer::Loss loss{Placer::kNone};
 };
