@@ -63,7 +63,7 @@ Result<std::uint32_t> Adapter::add_region(Backing backing, const RegionAttribute
   const ToldOfExports told(regions_, neighbours_);
   memory::PeerMemoryClient* const client =
       backing.reach == Reach::kServed ? &backing.memory->client() : nullptr;
-  const Result<std::uint32_t> key = regions_.add(std::move(backing), attributes);
+  Result<std::uint32_t> key = regions_.add(std::move(backing), attributes);
   // Behind it: whoever connects meanwhile sees the region, or is seen.
   if (key && client != nullptr && beyond_ != nullptr) beyond_->serves_memory_of(*client);
   return key;
