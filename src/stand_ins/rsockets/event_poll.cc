@@ -183,7 +183,7 @@ std::vector<std::shared_ptr<Socket>> EventPoll::sockets() {
 
 // As poll() of an epoll descriptor: readable where a wait would find something.
 Readiness EventPoll::ready(short events) {
-  const short wanted = events & (POLLIN | POLLRDNORM);
+  const auto wanted = static_cast<short>(events & (POLLIN | POLLRDNORM));
   if (wanted == 0) return {};
   pollfd kernel{kernel_.get(), POLLIN, 0};
   if (::poll(&kernel, 1, 0) > 0) return {wanted, 0};
@@ -198,7 +198,7 @@ Readiness EventPoll::ready(short events) {
 short EventPoll::prepare_sleep(short events, std::vector<pollfd>& sleep_on) {
   std::vector<std::shared_ptr<Socket>> asleep;
   const std::size_t before = sleep_on.size();
-  const short wanted = events & (POLLIN | POLLRDNORM);
+  const auto wanted = static_cast<short>(events & (POLLIN | POLLRDNORM));
   const std::lock_guard lock(mutex_);
   if (prepare_members(sleep_on, asleep) != 0) {
     sleep_on.resize(before);

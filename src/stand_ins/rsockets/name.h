@@ -21,7 +21,7 @@ struct Name {
   std::uint16_t port = 0;   // host order
   std::uint32_t scope = 0;  // of a link-local address: its interface
 
-  friend auto operator<=>(const Name&, const Name&) = default;
+  auto operator<=>(const Name&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 bool is_v4(const Address& address);

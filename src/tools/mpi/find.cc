@@ -107,7 +107,8 @@ std::string bin_behind_script(const Machine& machine, const std::string& program
 
 // A link or a script in another folder may start a program of an installation elsewhere.
 std::string bin_of(const Machine& machine, const std::string& program) {
-  const std::string bin = folder_of(program), real = machine.real_path(program);
+  std::string bin = folder_of(program);
+  const std::string real = machine.real_path(program);
   if (has_tools(machine, bin)) return bin;
   if (has_tools(machine, folder_of(real))) return folder_of(real);
   const std::string behind = bin_behind_script(machine, real);

@@ -54,7 +54,7 @@ RoundRun::RoundRun(const Round& round, const Roster& roster, std::size_t hosts, 
       way.edge = edge;
       way.rail = rail;
       way.far_rail = far;
-      ways_.push_back(std::move(way));
+      ways_.push_back(way);
     }
   }
 }
@@ -103,7 +103,7 @@ std::vector<HostIndex> RoundRun::partners_of(HostIndex host) const {
     if (edge.to == host) partners.push_back(edge.from);
   }
   std::ranges::sort(partners);
-  partners.erase(std::ranges::unique(partners).begin(), partners.end());
+  partners.erase(std::unique(partners.begin(), partners.end()), partners.end());
   return partners;
 }
 
