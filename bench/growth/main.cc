@@ -16,9 +16,7 @@ namespace {
 constexpr char kUsage[] =
     "bench_growth: CURVE COUNT[,COUNT...], where CURVE is queue-pairs, connections, registrations, "
     "gpu-registrations or processes, and 'quick' behind it for fewer transfers; for example: "
-    "bench_growth "
-    "queue-pairs "
-    "1,16,256\n";
+    "bench_growth queue-pairs 1,16,256\n";
 
 std::optional<std::uint32_t> number_in(std::string_view text) {
   std::uint32_t number = 0;

@@ -16,7 +16,7 @@
 
 namespace gdr::bench {
 
-// Where slices are taken from, one behind the other. Ends the program if there is no more.
+// Gives memory for slices, one behind the other. Ends the program if there is no more.
 class SliceSource {
  public:
   virtual ~SliceSource() = default;

@@ -61,7 +61,7 @@ def check_refusals(scratch):
     plain.parent.mkdir(parents=True)
     plain.write_text("not a program")
     expect_refused(["mpi", "check", plain], "not the launcher of an MPI")
-    # What lies beside an MPI's programs, as /bin/true does beside those of a distribution.
+    # This one only lies beside an MPI's programs, as /bin/true does beside those of a distribution.
     beside = scratch / "beside/bin/true"
     script(beside.with_name("ompi_info"), "echo ompi:version:full:4.1.6\n")
     script(beside, "exit 0\n")

@@ -40,7 +40,7 @@ bool store_two_while(const While& condition, std::atomic<First>& first,
                      std::type_identity_t<First> first_value, std::atomic<T>& second,
                      std::type_identity_t<T> second_value);
 
-// What a copy below takes for so many bytes.
+// A copy below takes whole sixteens: as many bytes as it needs for so many.
 constexpr std::size_t in_sixteens(std::size_t bytes) { return (bytes + 15) & ~std::size_t{15}; }
 
 // `bytes`: a multiple of 16, not 0. False: the word has another value, and some bytes may be

@@ -3,7 +3,7 @@
 //
 //   process.ranges.put(range);                              // at its base
 //   auto found = process.ranges.find(address);
-//   if (auto range = process.ranges.opened(identity, context)) ++range->opened;
+//   if (auto range = process.ranges.opened(identity, inode, context)) ++range->opened;
 //
 // Under the process's lock.
 #pragma once
@@ -41,7 +41,7 @@ class Ranges {
  private:
   // The process that it comes from, its device there, and the device whose context has opened it.
   using Origin = std::tuple<int, int, int>;
-  // Of a range that cuIpcOpenMemHandle has made: a pool's pointers are not shared by contexts.
+  // Whether cuIpcOpenMemHandle has made it: the pointers of a pool have no context.
   static bool is_opened(const Range& range);
   static Origin origin_of(const Range& range);
 

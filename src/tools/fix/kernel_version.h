@@ -12,7 +12,7 @@ namespace gdr::fix {
 struct KernelVersion {
   unsigned major = 0, minor = 0;  // 0.0: not known
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees a null pointer in the generated code
-  auto operator<=>(const KernelVersion&) const = default;  // NOLINT(modernize-use-nullptr)
+  auto operator<=>(const KernelVersion&) const = default;
 };
 
 KernelVersion kernel_version(const host::Files& files);

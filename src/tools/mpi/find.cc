@@ -115,8 +115,8 @@ std::string bin_of(const Machine& machine, const std::string& program) {
   return behind.empty() ? folder_of(real) : behind;
 }
 
-// What lies beside a program tells nothing of one that only shares its folder, as /bin/true does
-// with a distribution's ompi_info.
+// A program that only shares a folder with an MPI is none of it: /bin/true lies beside a
+// distribution's ompi_info.
 bool starts_or_builds_mpi(const Machine& machine, const std::string& program,
                           const std::string& real) {
   for (const std::string& path : {program, real}) {

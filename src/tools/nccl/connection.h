@@ -34,7 +34,7 @@ struct Connection {
   bool certain = true;  // false: the end is missing, so that GDRDMA may have stood there
 
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees a null pointer in the generated code
-  auto operator<=>(const Connection&) const = default;  // NOLINT(modernize-use-nullptr)
+  auto operator<=>(const Connection&) const = default;
 };
 
 // "NET/IB/0/GDRDMA", "P2P/CUMEM/read"

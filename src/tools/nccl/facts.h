@@ -67,7 +67,7 @@ struct Distance {
   std::int64_t limit = 0;
 
   // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees a null pointer in the generated code
-  auto operator<=>(const Distance&) const = default;  // NOLINT(modernize-use-nullptr)
+  auto operator<=>(const Distance&) const = default;
 };
 
 std::optional<Fact> find_fact(std::string_view text);
