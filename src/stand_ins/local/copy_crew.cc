@@ -3,13 +3,13 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
-#include <sched.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/clock.h"
 #include "base/environment.h"
+#include "base/processors.h"
 #include "base/quiet_thread.h"
 #include "base/spin_lock.h"
 #include "memory/own_memory.h"
@@ -33,9 +33,7 @@ unsigned wanted_threads() {
     }
   }
 #endif
-  cpu_set_t processors;
-  if (sched_getaffinity(0, sizeof processors, &processors) != 0) return 0;
-  return std::min(static_cast<unsigned>(CPU_COUNT(&processors)) / 4, kUsualThreads);
+  return std::min(usable_processors() / 4, kUsualThreads);
 }
 
 #ifdef __SSE2__

@@ -1,10 +1,10 @@
 #include "perf/station.h"
 
 #include <poll.h>
-#include <sched.h>
 
 #include <algorithm>
 
+#include "base/processors.h"
 #include "participants/registration.h"
 #include "perf/memory_room.h"
 
@@ -23,14 +23,6 @@ participants::MemoryKind kind_of(const Place& place) {
     default:
       return participants::MemoryKind::kHost;  // of kStaged: what NICs see of it
   }
-}
-
-// That this process may use; 0: not known.
-std::uint32_t processors_here() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<std::uint32_t>(CPU_COUNT(&set))
-                                                     : 0;
 }
 
 }  // namespace
@@ -52,7 +44,7 @@ Station::Station(Devices& devices, const StationPlan& plan)
     : devices_(devices),
       plan_(plan),
       layout_(plan.layout()),
-      gives_way_(must_give_way(plan.load, processors_here())) {}
+      gives_way_(must_give_way(plan.load, usable_processors())) {}
 
 Station::~Station() = default;
 

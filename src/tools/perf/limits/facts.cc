@@ -1,8 +1,8 @@
 #include "perf/limits/facts.h"
 
-#include <sched.h>
-
 #include <algorithm>
+
+#include "base/processors.h"
 
 namespace gdr::perf {
 namespace {
@@ -41,13 +41,6 @@ NicFacts nic_facts(const participants::InventoryReport& inventory, const ChosenP
   return facts;
 }
 
-std::uint32_t allowed_cores() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
-  return static_cast<std::uint32_t>(CPU_COUNT(&allowed));
-}
-
 // -1 on a host with one node.
 std::int32_t node_of_this_thread(const host::Files& files) {
   if (!files.exists("sys/devices/system/node/node1")) return -1;
@@ -84,7 +77,7 @@ Facts gather_facts(const participants::InventoryReport& inventory, const Chosen&
     facts.gpus.push_back(std::move(known));
   }
   facts.numa_node = node_of_this_thread(files);
-  facts.cores = allowed_cores();
+  facts.cores = usable_processors();
   return facts;
 }
 
