@@ -2,19 +2,22 @@
 """torch_ddp.py: PyTorch's distributed data-parallel training of a small model, one process a GPU, from
 fixed seeds, and its loss at each step.
 
-    python3 tests/gpu/torch_ddp.py [--graphs] [--json FILE]
+    python3 tests/gpu/torch_ddp.py [--graphs | --sharded] [--json FILE]
     python3 tests/gpu/torch_ddp.py --compare -- gdr run --soft-nic -- gdr nccl run --fail --
 
 With --graphs, forward, backward with its all-reduces, and the optimizer are one CUDA graph after 11
-ordinary steps, as PyTorch's notes on CUDA graphs tell. With --compare, the training runs over NVLink or
-PCIe (NCCL's P2P), then over the network (NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1) with the words behind --
-in front of it; both ways without and with graphs. On two GPUs the curves must be equal in every bit. With
-more, each transport adds in an order of its own: they may be ten times as far apart as those over P2P and
-over shared memory (NCCL_P2P_DISABLE=1) are, which is measured too, or 1e-5.
+ordinary steps, as PyTorch's notes on CUDA graphs tell. With --sharded, each process keeps a part of each
+layer's parameters (FSDP): all-gathers and reduce-scatters instead of all-reduces. With --compare, the
+training runs over NVLink or PCIe (NCCL's P2P), then over the network (NCCL_P2P_DISABLE=1
+NCCL_SHM_DISABLE=1) with the words behind -- in front of it; both ways without and with graphs, unless
+--sharded. On two GPUs the curves must be equal in every bit. With more, each transport adds in an order
+of its own: they may be ten times as far apart as those over P2P and over shared memory
+(NCCL_P2P_DISABLE=1) are, which is measured too, or 1e-5.
 
 Exit status 1 when a curve differs, the loss does not fall, a process fails, or there is no end within
 the time limit. --cpu tries the script itself where there is no GPU (gloo)."""
 import argparse
+import contextlib
 import gc
 import hashlib
 import json
@@ -30,6 +33,8 @@ import time
 import torch
 import torch.distributed as dist
 import torch.multiprocessing
+from torch.distributed.fsdp import FullyShardedDataParallel
+from torch.distributed.fsdp.wrap import ModuleWrapPolicy
 
 WARM_UP = 11  # steps before a capture: DDP measures its first ten
 BATCHES = 32
@@ -59,16 +64,20 @@ def batches_of(rank, device):
 class Training:
     """One rank's part of it."""
 
-    def __init__(self, rank, device, steps):
+    def __init__(self, rank, device, steps, sharded=False):
         self.inputs, self.targets = batches_of(rank, device)
         self.input = torch.empty_like(self.inputs[0])
         self.target = torch.empty_like(self.targets[0])
         self.losses = torch.zeros(steps, device=device)
         torch.manual_seed(2)
         model = small_model().to(device)
-        # Several all-reduces a step.
-        self.model = torch.nn.parallel.DistributedDataParallel(
-            model, device_ids=[rank] if device.type == "cuda" else None, bucket_cap_mb=1)
+        if sharded:
+            self.model = FullyShardedDataParallel(
+                model, auto_wrap_policy=ModuleWrapPolicy({torch.nn.Linear}), use_orig_params=True)
+        else:
+            # Several all-reduces a step.
+            self.model = torch.nn.parallel.DistributedDataParallel(
+                model, device_ids=[rank] if device.type == "cuda" else None, bucket_cap_mb=1)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.02, momentum=0.9)
 
     def take_batch(self, step):
@@ -96,13 +105,16 @@ class Training:
 
     def hash_of_parameters(self):
         taken = hashlib.sha256()
-        for parameter in self.model.parameters():
-            taken.update(parameter.detach().cpu().numpy().tobytes())
+        is_sharded = isinstance(self.model, FullyShardedDataParallel)
+        whole = FullyShardedDataParallel.summon_full_params if is_sharded else contextlib.nullcontext
+        with whole(self.model):
+            for parameter in self.model.parameters():
+                taken.update(parameter.detach().cpu().numpy().tobytes())
         return taken.hexdigest()
 
 
-def train(rank, device, steps):
-    training = Training(rank, device, steps)
+def train(rank, device, steps, sharded):
+    training = Training(rank, device, steps, sharded)
     for step in range(steps):
         training.step(step)
     return training
@@ -148,7 +160,10 @@ def run_rank(rank, options, port, results):
         device = torch.device("cuda", rank)
     dist.init_process_group("gloo" if options.cpu else "nccl", rank=rank, world_size=options.gpus)
     start = time.monotonic()
-    training = (train_with_graph if options.graphs else train)(rank, device, options.steps)
+    if options.graphs:
+        training = train_with_graph(rank, device, options.steps)
+    else:
+        training = train(rank, device, options.steps, options.sharded)
     losses = training.losses
     dist.all_reduce(losses)
     losses = (losses.cpu() / options.gpus).tolist()
@@ -209,7 +224,8 @@ def judge_curve(losses):
 def train_once(options):
     wrong, result = run_ranks(options)
     if result is not None:
-        result.update(gpus=options.gpus, graphs=options.graphs, steps=options.steps)
+        result.update(gpus=options.gpus, graphs=options.graphs, sharded=options.sharded,
+                      steps=options.steps)
         text = json.dumps(result)
         if options.json:
             with open(options.json, "w", encoding="ascii") as file:
@@ -230,7 +246,8 @@ def train_apart(options, graphs, prefix, settings):
         command = [*prefix, sys.executable, os.path.abspath(__file__), "--json", file.name,
                    "--gpus", str(options.gpus), "--steps", str(options.steps),
                    "--time-limit", str(options.time_limit)]
-        command += ["--graphs"] * graphs + ["--cpu"] * options.cpu
+        command += (["--graphs"] * graphs + ["--sharded"] * options.sharded +
+                    ["--cpu"] * options.cpu)
         program = subprocess.Popen(command, env=environment, start_new_session=True)
         try:
             status = program.wait(timeout=options.time_limit + 60)
@@ -262,8 +279,9 @@ def difference(one, other):
 def compare(options, prefix):
     over_network = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
     failures = 0
-    for graphs in [False] if options.cpu else [False, True]:
-        name = f"{options.gpus} GPUs, {options.steps} steps, {'CUDA graph' if graphs else 'no graph'}"
+    for graphs in [False] if options.cpu or options.sharded else [False, True]:
+        way = "sharded" if options.sharded else "CUDA graph" if graphs else "no graph"
+        name = f"{options.gpus} GPUs, {options.steps} steps, {way}"
         found = []
         ways = [("P2P", [], {}), ("network", prefix, over_network)]
         if options.gpus > 2:
@@ -303,13 +321,16 @@ def main():
     parser.add_argument("--gpus", type=int, default=torch.cuda.device_count() or 2)
     parser.add_argument("--steps", type=int, default=200)
     parser.add_argument("--graphs", action="store_true")
+    parser.add_argument("--sharded", action="store_true", help="FSDP instead of DDP")
     parser.add_argument("--compare", action="store_true", help="over P2P and over the network")
     parser.add_argument("--time-limit", type=int, default=120, help="seconds for one training")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--cpu", action="store_true")
     options = parser.parse_args(mine)
-    if options.cpu and options.graphs:
-        parser.error("--graphs needs GPUs")
+    if options.cpu and (options.graphs or options.sharded):
+        parser.error("--graphs and --sharded need GPUs")
+    if options.graphs and options.sharded:
+        parser.error("--graphs and --sharded exclude each other")
     if prefix and not options.compare:
         parser.error("what stands behind -- is for --compare")
     if options.graphs and options.steps <= WARM_UP:
