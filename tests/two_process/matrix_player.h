@@ -1,6 +1,7 @@
 // One of the two processes of the matrix: what it plays, and the modes that there are.
 #pragma once
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Mode {
 
 std::vector<Mode> every_mode();
 std::string name_of(const Mode& mode);  // "WriteRcPollingEightQueuePairs"
+// For GoogleTest, which else gives tests the mode's bytes as a part of their names.
+inline void PrintTo(const Mode& mode, std::ostream* out) { *out << name_of(mode); }
 
 // Every message size that the mode can carry, every byte looked at. Both processes call it, with
 // their roles 0 (initiates) and 1, and for XRC the file that stands for their domain. Throws
