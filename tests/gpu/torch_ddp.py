@@ -280,8 +280,8 @@ def compare(options, prefix):
     over_network = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
     failures = 0
     for graphs in [False] if options.cpu or options.sharded else [False, True]:
-        way = "sharded" if options.sharded else "CUDA graph" if graphs else "no graph"
-        name = f"{options.gpus} GPUs, {options.steps} steps, {way}"
+        kind = "sharded" if options.sharded else "CUDA graph" if graphs else "no graph"
+        name = f"{options.gpus} GPUs, {options.steps} steps, {kind}"
         found = []
         ways = [("P2P", [], {}), ("network", prefix, over_network)]
         if options.gpus > 2:
