@@ -65,7 +65,7 @@ std::string port_folder(const std::string& account_folder) {
   // As the sockets of the software NIC lie: in a folder of its name where others' things are.
   const bool is_ours = account_folder.starts_with("/tmp/gdrkit-");
   const std::string parent = is_ours ? account_folder : account_folder + "/gdrkit";
-  const std::string folder = parent + "/" + std::string(kPrefix) + std::to_string(status.st_ino);
+  std::string folder = parent + "/" + std::string(kPrefix) + std::to_string(status.st_ino);
   if (!make_own(parent) || !make_own(folder)) return {};
   // It is in use.
   utimensat(AT_FDCWD, folder.c_str(), nullptr, 0);

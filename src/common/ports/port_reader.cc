@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -73,9 +74,9 @@ bool read_port(const char* folder, const char* file, PortValues* values) {
   char path[PATH_MAX];
   const std::size_t length = std::strlen(folder), more = std::strlen(file);
   if (more == 0 || length + more + 2 > sizeof path) return false;
-  std::memcpy(path, folder, length);
-  path[length] = '/';
-  std::memcpy(path + length + 1, file, more + 1);
+  char* end = std::copy_n(folder, length, path);
+  *end++ = '/';
+  std::copy_n(file, more + 1, end);
   const int error = errno;
   const long opened = syscall(SYS_openat, AT_FDCWD, path,
                               O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);

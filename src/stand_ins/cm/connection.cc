@@ -328,9 +328,6 @@ void Connection::on_reject(const Message& message, Time now) {
       tell(Event::kRejected, message.reason, &message);
       return;
     case State::kEstablished:
-      enter_time_wait(now);
-      tell(Event::kDisconnected, 0, &message);
-      return;
     case State::kDreqSent:
       enter_time_wait(now);
       tell(Event::kDisconnected, 0, &message);

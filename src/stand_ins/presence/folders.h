@@ -22,7 +22,7 @@ inline constexpr int kConnectionManagerNumber = 63;
 inline constexpr const char* kFunctionLabel = "gdrkit software NIC";
 
 // Beside the tree's "sys" and "dev": see make_places().
-inline constexpr const char* kPlacesFile = "/places";
+inline constexpr char kPlacesFile[] = "/places";
 inline constexpr std::size_t kMostPlacesBytes = 16384;
 
 }  // namespace gdr::presence

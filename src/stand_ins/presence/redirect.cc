@@ -34,7 +34,7 @@ struct Root {
 void read_places(Root& root) {
   char file[sizeof root.text + 16];
   std::memcpy(file, root.text, root.length);
-  std::strcpy(file + root.length, kPlacesFile);
+  std::memcpy(file + root.length, kPlacesFile, sizeof kPlacesFile);
   const auto fd = static_cast<int>(syscall(SYS_openat, AT_FDCWD, file, O_RDONLY | O_CLOEXEC));
   if (fd < 0) return;
   const long bytes = syscall(SYS_read, fd, root.places, sizeof root.places);

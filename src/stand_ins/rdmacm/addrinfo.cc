@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "rdmacm/state.h"
 #include "rdmacm/surface.h"
@@ -118,14 +119,12 @@ GDR_EXPORT int rdma_getaddrinfo(const char* node, const char* service, const rdm
       return error;  // as rdma-core: an EAI_ code
     }
   }
-  auto* made = static_cast<rdma_addrinfo*>(calloc(1, sizeof(rdma_addrinfo)));
+  std::unique_ptr<rdma_addrinfo, decltype(&rdma_freeaddrinfo)> made(
+      static_cast<rdma_addrinfo*>(calloc(1, sizeof(rdma_addrinfo))), rdma_freeaddrinfo);
   const bool filled = made != nullptr && fill(*made, found, wanted);
   if (found != nullptr) freeaddrinfo(found);
-  if (!filled) {
-    rdma_freeaddrinfo(made);
-    return fail(ENOMEM);
-  }
-  *res = made;
+  if (!filled) return fail(ENOMEM);
+  *res = made.release();
   return 0;
 }
 

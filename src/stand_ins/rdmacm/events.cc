@@ -120,10 +120,12 @@ int complete(rdma_cm_id* id) {
     rdma_ack_cm_event(id->event);
     id->event = nullptr;
   }
-  if (rdma_get_cm_event(id->channel, &id->event) != 0) return -1;
-  if (id->event->status == 0) return 0;
-  if (id->event->event == RDMA_CM_EVENT_REJECTED) return fail(ECONNREFUSED);
-  return fail(std::abs(id->event->status));
+  rdma_cm_event* event = nullptr;
+  if (rdma_get_cm_event(id->channel, &event) != 0) return -1;
+  id->event = event;
+  if (event->status == 0) return 0;
+  if (event->event == RDMA_CM_EVENT_REJECTED) return fail(ECONNREFUSED);
+  return fail(std::abs(event->status));
 }
 
 }  // namespace gdr::rdmacm

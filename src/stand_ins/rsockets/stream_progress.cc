@@ -140,7 +140,8 @@ int StreamSocket::sleep(Lock& lock, std::optional<Clock::time_point> until) {
 
 short StreamSocket::ready_now(short events) {
   if (state_ == State::kListening) {
-    return accepted_.empty() ? 0 : static_cast<short>(events & (POLLIN | POLLRDNORM));
+    if (accepted_.empty()) return 0;
+    return static_cast<short>(events & (POLLIN | POLLRDNORM));
   }
   if (opening()) return 0;
   if (state_ == State::kIdle || state_ == State::kBound) {

@@ -94,7 +94,7 @@ int make_event_poll(int flags) {
   const bool to_exec = (flags & EPOLL_CLOEXEC) != 0;
   const int front = real().fcntl(made, to_exec ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
   Held held = make_connection(Stage::kEventPoll, made, 0);
-  if (front >= 0 && held && put(front, std::move(held))) return front;
+  if (front >= 0 && held && put(front, held.again())) return front;
   const int error = front < 0 ? errno : ENOMEM;
   if (front >= 0) real().close(front);
   if (held) held->rsocket.store(-1);

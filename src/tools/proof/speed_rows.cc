@@ -45,7 +45,7 @@ std::string staged_text(std::uint64_t bytes, std::uint64_t staged, std::uint64_t
 }  // namespace
 
 std::string speed_title(const Measurement& m, bool brief, bool soft_nic) {
-  const std::string title = "Speed of RC write, " + path_text(m);
+  std::string title = "Speed of RC write, " + path_text(m);
   if (brief && soft_nic) return title + ": of memory copies, no NIC's";
   if (!has_staging(m)) return title;
   if (brief) return title + " (3.0x: 3 times staged)";

@@ -16,13 +16,13 @@ RailThread::~RailThread() {
   thread_.join();
 }
 
-void RailThread::begin(RailStep step) {
+void RailThread::begin(const RailStep& step) {
   bell_.ring([&] {
     if (step.phase == Phase::kConnect) {
       part_ = step.part;
       lost_to_ = lost_from_ = false;
     }
-    step_ = std::move(step);
+    step_ = step;
     busy_ = true;
   });
 }

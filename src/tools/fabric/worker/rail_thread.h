@@ -69,7 +69,7 @@ class RailThread {
   RailAddress address() const { return address_; }
   const RailResult& result() const { return result_; }
   bool takes_part() const { return part_.has_value(); }
-  void begin(RailStep step);
+  void begin(const RailStep& step);
 
   // Those steps of the round that has been connected last end now which need `host`.
   void abandon(HostIndex host);

@@ -119,7 +119,7 @@ class Service {
       for (const Part& part : connect.parts) {
         if (part.rail == rail->planned().number) step.part = part;
       }
-      rail->begin(std::move(step));
+      rail->begin(step);
     }
     return finish_step(Phase::kConnect);
   }

@@ -62,15 +62,17 @@ pci_access* allocate() { return libpci().complete() ? libpci().alloc() : nullptr
 // False: the library has failed and is not to be used again.
 bool look_up(pci_access* access, char* buffer, int size, int flags, int vendor, int device,
              const char** name) {
-  if (setjmp(on_error) != 0) return false;
-  *name = libpci().lookup_name(access, buffer, size,
-                               flags | PCI_LOOKUP_NO_NUMBERS | PCI_LOOKUP_NO_HWDB, vendor, device);
+  const Functions& library = libpci();
+  if (!library.complete() || setjmp(on_error) != 0) return false;
+  *name = library.lookup_name(access, buffer, size,
+                              flags | PCI_LOOKUP_NO_NUMBERS | PCI_LOOKUP_NO_HWDB, vendor, device);
   return true;
 }
 
 void clean_up(pci_access* access) {
-  if (setjmp(on_error) != 0) return;
-  libpci().cleanup(access);
+  const Functions& library = libpci();
+  if (!library.complete() || setjmp(on_error) != 0) return;
+  library.cleanup(access);
 }
 
 }  // namespace
@@ -81,11 +83,12 @@ struct PciNames::Library {
   std::string path;  // libpci keeps no copy of it
 
   explicit Library(std::string given) : access(allocate()), path(std::move(given)) {
-    if (access == nullptr) return;
+    const Functions& library = libpci();
+    if (access == nullptr || !library.complete()) return;
     access->error = fail;
     access->warning = ignore;
     access->debug = ignore;
-    if (!path.empty()) libpci().set_name_list_path(access, path.data(), 0);
+    if (!path.empty()) library.set_name_list_path(access, path.data(), 0);
   }
   ~Library() {
     if (access != nullptr) clean_up(access);

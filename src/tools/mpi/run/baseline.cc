@@ -184,7 +184,7 @@ UsedNics used_nics_of_two_hosts(const Program& program) {
       }
     }
   }
-  const UsedNics used{most(bytes[0]), most(bytes[1])};
+  UsedNics used{most(bytes[0]), most(bytes[1])};
   if (used.near.empty() || used.far.empty()) return {};
   if (static_cast<double>(bytes[0][used.near]) < kChatter * static_cast<double>(sent)) return {};
   return used;

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/printable.h"
+#include "text/csv_cell.h"
 #include "text/json_text.h"
 
 namespace gdr::mpi_run {
@@ -82,14 +82,6 @@ Json mpi_of(const Report& report) {
           {"hosts", program.hosts}};
 }
 
-std::string csv_cell(std::string_view given) {
-  const std::string text = printable(given);
-  if (text.find_first_of(",\"") == text.npos) return text;
-  std::string cell = "\"";
-  for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return cell + '"';
-}
-
 }  // namespace
 
 std::string to_json(const Report& report, const text::Provenance& provenance) {
@@ -136,12 +128,13 @@ std::string to_csv(const Report& report) {
       "sent_bytes,compared_bytes,wrong_bytes,nic_bytes_out\r\n";
   for (const Row& row : report.program.rows) {
     const std::optional<double> perf = perf_of(report.baseline, row);
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
-        csv_cell(report.program.short_name()), report.program.ranks, report.program.hosts.size(),
-        report.soft_nic, report.soft_gpu, name_of(row.measure), row.size, name_of(row.from),
-        name_of(row.to), unit_of(row.measure), row.median(), perf ? fmt::format("{}", *perf) : "",
-        row.sent, row.compared, row.wrong, row.moved ? std::to_string(row.moved->out()) : "");
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\r\n",
+                        text::csv_cell(report.program.short_name()), report.program.ranks,
+                        report.program.hosts.size(), report.soft_nic, report.soft_gpu,
+                        name_of(row.measure), row.size, name_of(row.from), name_of(row.to),
+                        unit_of(row.measure), row.median(), perf ? fmt::format("{}", *perf) : "",
+                        row.sent, row.compared, row.wrong,
+                        row.moved ? std::to_string(row.moved->out()) : "");
   }
   return text;
 }

@@ -2,20 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "base/printable.h"
 #include "perf/output/figures.h"
+#include "text/csv_cell.h"
 
 namespace gdr::perf {
 namespace {
-
-// The other side of a run gives some of the texts, and standard output may be a terminal.
-std::string quoted(std::string_view given) {
-  const std::string text = printable(given);
-  if (text.find_first_of(",\"") == text.npos) return text;
-  std::string cell = "\"";
-  for (const char c : text) cell += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return cell + '"';
-}
 
 // Names and cells are written by the same lines, so that they cannot come apart.
 class Line {
@@ -25,7 +16,7 @@ class Line {
   void add(std::string_view name, const std::string& text) {
     if (!first_) text_ += ',';
     first_ = false;
-    text_ += quoted(names_ ? name : text);
+    text_ += text::csv_cell(names_ ? name : text);
   }
   void add(std::string_view name, const char* text) { add(name, std::string(text)); }
   void add(std::string_view name, bool value) { add(name, value ? "true" : "false"); }
