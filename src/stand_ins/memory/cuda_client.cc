@@ -33,8 +33,7 @@ struct CudaContext : PeerMemoryClient::Context {
   std::vector<Piece> pieces;  // one, but for ranges over several VMM mappings
   CudaEngine* engine = nullptr;
   // How others may open it.
-  Exported exported;
-  UniqueFd descriptor;
+  std::shared_ptr<const CudaExports::Export> shared;
   // Or what was opened of another process's; no pieces then, but of what may go by itself.
   std::unique_ptr<OpenedMemory> opened;
 };
@@ -181,23 +180,19 @@ Result<void> CudaClient::get_pages(Context& base, bool) {
   context.engine = *engine;
   if (context.pieces.size() == 1) {
     const Piece& all = context.pieces.front();
-    context.exported = export_memory(
+    context.shared = exports_.of(
         *driver, *context.engine,
         {.address = all.begin, .length = all.end - all.begin, .identity = all.buffer_id});
-    context.descriptor.reset(context.exported.descriptor);
   }
   if (!still_valid(context)) return Error{EFAULT, "the GPU memory was freed while registering it"};
   return {};
 }
 
-void CudaClient::put_pages(Context& base) {
-  auto& context = static_cast<CudaContext&>(base);
-  context.exported = {};
-  context.descriptor.reset();
-}
+void CudaClient::put_pages(Context& base) { static_cast<CudaContext&>(base).shared.reset(); }
 
 Exported CudaClient::exported(const Context& base) {
-  return static_cast<const CudaContext&>(base).exported;
+  const auto& context = static_cast<const CudaContext&>(base);
+  return context.shared ? context.shared->exported : Exported{};
 }
 
 Result<std::unique_ptr<PeerMemoryClient::Context>> CudaClient::open(const Exported& exported,

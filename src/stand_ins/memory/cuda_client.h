@@ -15,6 +15,7 @@
 #include "cuda/observed_dma_buf.h"
 #include "cuda/place.h"
 #include "memory/cuda_engine.h"
+#include "memory/cuda_exports.h"
 #include "memory/peer_memory_client.h"
 
 namespace gdr::memory {
@@ -69,7 +70,8 @@ class CudaClient : public PeerMemoryClient {
   };
   SpinLock staging_mutex_;
   std::vector<Range> staging_;  // under staging_mutex_: what lock_pages() has locked
-  std::mutex mutex_;            // making of engines: cold
+  CudaExports exports_;
+  std::mutex mutex_;  // making of engines: cold
   std::array<std::atomic<CudaEngine*>, kMostDevices> engines_{};
 };
 

@@ -130,7 +130,7 @@ int answer(const NcclRunOptions& options, CaughtLog& log, int status) {
     printed = print_answer(report, options.all, stderr);
   }
   const std::string document = nccl::to_json(report, "gdr nccl run", provenance());
-  const Result<void> written = options.report.write([&](auto) { return document; });
+  const Result<void> written = options.report.write([&](auto) { return std::string(document); });
   if (options.json && !print_document(document)) {
     return refuse("cannot write to standard output", failure);
   }

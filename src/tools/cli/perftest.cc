@@ -60,7 +60,7 @@ class Translator {
       std::optional<std::string> value;
       const bool has_value = takes_value(option);
       if (has_value && i + 1 < word.size()) value = word.substr(i + 1);
-      const Result<bool> taken = take(option, std::string("-") + word[i], value);
+      Result<bool> taken = take(option, std::string("-") + word[i], value);
       if (!taken || has_value) return taken;
     }
     return true;

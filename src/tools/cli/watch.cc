@@ -139,7 +139,7 @@ bool met(Expected expected, watching::Verdict verdict) {
 int answer(const WatchOptions& options, const watching::Report& report) {
   const int status = report.seen.status, failure = status == 0 ? kFailed : status;
   const std::string document = to_json(report, provenance());
-  const Result<void> written = options.report.write([&](auto) { return document; });
+  const Result<void> written = options.report.write([&](auto) { return std::string(document); });
   if (!options.json) {
     const std::string words = text::wrap_lines(to_text(report), text::terminal_columns(stderr), 4);
     std::fputs(words.c_str(), stderr);

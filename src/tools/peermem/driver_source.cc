@@ -41,7 +41,7 @@ std::string release_of(const host::Files& files, const std::string& folder) {
       const std::size_t begin = line.find_first_of("0123456789", line.find(word) + word.size());
       if (begin == std::string::npos) continue;
       const std::size_t end = line.find_first_not_of("0123456789.", begin);
-      const std::string release = line.substr(begin, end - begin);
+      std::string release = line.substr(begin, end - begin);
       if (release.find('.') != std::string::npos) return release;
     }
   }

@@ -98,7 +98,7 @@ std::vector<Place> existing(const host::Files& files, const Where& where,
 }  // namespace
 
 std::string kernel_release(const host::Files& files, const std::string& given) {
-  const std::string kernel = given.empty() ? files.line("proc/sys/kernel/osrelease") : given;
+  std::string kernel = given.empty() ? files.line("proc/sys/kernel/osrelease") : given;
   if (kernel.find('/') != std::string::npos || kernel == ".." || kernel == ".") return {};
   return kernel;
 }

@@ -1,4 +1,5 @@
 // The CUDA client over the software GPU: lifetimes by scenario and allocator.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -49,6 +50,28 @@ TEST_P(CudaMemory, BelongsToTheCudaClientAndIsNotForTheCpu) {
   EXPECT_FALSE((*pinned)->cpu_reachable());
   EXPECT_TRUE((*pinned)->still_valid());
   EXPECT_EQ((*pinned)->address(), memory.address());
+}
+
+// NCCL registers its buffers by hundreds, and many a program may have no more than 1,024
+// descriptors.
+TEST_P(CudaMemory, OfOneAllocationTakesOneDescriptorHoweverManyRegionsLieInIt) {
+  const Memory memory(GetParam(), kBytes);
+  const int before = test::open_descriptors();
+  std::vector<std::unique_ptr<PinnedMemory>> regions;
+  for (int i = 0; i < 100; ++i) {
+    auto pinned = PinnedMemory::pin(memory.address() + i * 4096, 4096, true);
+    ASSERT_TRUE(pinned) << pinned.error().message;
+    regions.push_back(*std::move(pinned));
+  }
+  EXPECT_LE(test::open_descriptors(), before + 1);
+  const Exported first = regions.front()->exported();
+  EXPECT_EQ(regions.back()->exported().descriptor, first.descriptor);
+  EXPECT_EQ(regions.back()->exported().identity, first.identity);
+  regions.erase(regions.begin());
+  EXPECT_EQ(regions.back()->exported().kind, first.kind);
+  EXPECT_EQ(fcntl(first.descriptor, F_GETFD) >= 0, GetParam() == Allocator::kVmm);
+  regions.clear();
+  EXPECT_EQ(test::open_descriptors(), before);
 }
 
 TEST_P(CudaMemory, TakesBytesAtAnySizeAndOffsetAndNoOthers) {

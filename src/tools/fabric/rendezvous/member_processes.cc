@@ -133,7 +133,7 @@ bool MemberProcesses::has_come(Member& member) {
 // The last line of what the process said, or else how it ended.
 std::string MemberProcesses::last_words(std::uint32_t rank) const {
   const Member& member = members_[rank];
-  const std::string line = last_line(member.errors);
+  std::string line = last_line(member.errors);
   siginfo_t info{};
   const bool ended =
       waitid(P_PID, static_cast<id_t>(member.pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&

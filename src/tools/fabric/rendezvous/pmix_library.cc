@@ -45,7 +45,7 @@ Result<const PmixLibrary*> PmixLibrary::load() {
 
 std::string PmixLibrary::version() const {
   // "OpenPMIx 4.2.2rc2, repo rev: v4.2.2rc2, Nov 22, 2022"
-  const std::string text = Get_version();
+  std::string text = Get_version();
   const std::size_t first = text.find_first_of("0123456789");
   if (first == std::string::npos) return text;
   return text.substr(first, text.find_first_not_of("0123456789.", first) - first);

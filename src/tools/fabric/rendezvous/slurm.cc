@@ -62,7 +62,7 @@ std::vector<Expected> in_cycles(const std::vector<std::string>& hosts,
 std::vector<Expected> expected_ranks(const Environment& environment,
                                      const std::vector<std::string>& hosts,
                                      const std::vector<std::uint32_t>& tasks, std::uint32_t node) {
-  const std::vector<Expected> blocks = in_blocks(hosts, tasks);
+  std::vector<Expected> blocks = in_blocks(hosts, tasks);
   const std::optional<std::string> here = environment("SLURM_GTIDS");
   if (!here) return blocks;
   for (const std::string_view text : split(*here, ',')) {
