@@ -13,7 +13,7 @@ std::shared_ptr<const CudaExports::Export> CudaExports::of(const cuda::Driver& d
   const std::lock_guard guard(mutex_);
   if (range.identity != 0) {
     const auto known = known_.find(range.identity);
-    const auto before = known != known_.end() ? known->second.lock() : nullptr;
+    auto before = known != known_.end() ? known->second.lock() : nullptr;
     if (before && before->exported.address == range.address &&
         before->exported.length == range.length) {
       return before;

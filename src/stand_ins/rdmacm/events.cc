@@ -157,7 +157,8 @@ GDR_EXPORT int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** ev
       const int error = errno;
       rdma_destroy_id((*event)->id);
       rdma_ack_cm_event(*event);
-      return fail(error);
+      errno = error;
+      return -1;
     }
     return 0;
   }

@@ -31,7 +31,7 @@ class ModuleTree {
 
   std::vector<std::string> find(const StemRule& rule) {
     walk("", 0, rule);
-    std::ranges::stable_partition(found_, [&](const std::string& path) {
+    std::stable_partition(found_.begin(), found_.end(), [&](const std::string& path) {
       const std::string line = path + ":";
       return std::ranges::any_of(files_.lines_with(folder_ + "/modules.dep", module_stem(path)),
                                  [&](const std::string& one) { return one.starts_with(line); });

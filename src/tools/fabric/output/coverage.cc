@@ -21,8 +21,8 @@ std::uint64_t count_pairs(const Report& report) {
     const auto [low, high] = std::minmax(one.from, one.to);
     pairs.push_back(std::uint64_t{low} << 32 | high);
   }
-  std::ranges::sort(pairs);
-  const auto end = std::ranges::unique(pairs).begin();
+  std::sort(pairs.begin(), pairs.end());
+  const auto end = std::unique(pairs.begin(), pairs.end());
   return static_cast<std::uint64_t>(end - pairs.begin());
 }
 

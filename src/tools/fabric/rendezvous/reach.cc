@@ -18,7 +18,7 @@ constexpr unsigned kPauseMicroseconds = 50'000;
 std::vector<std::string> in_order(const Invitation& invitation) {
   std::vector<std::string> addresses = invitation.addresses;
   const std::vector<std::string> own = own_addresses();
-  std::ranges::stable_partition(addresses, [&](const std::string& address) {
+  std::stable_partition(addresses.begin(), addresses.end(), [&](const std::string& address) {
     return std::ranges::find(own, address) == own.end();
   });
   return addresses;
