@@ -9,7 +9,7 @@
 namespace gdr {
 namespace {
 
-// So many at most: some programs go through all numbers that the limit permits.
+// The limit is raised by no more, since some programs go through all numbers that it permits.
 constexpr rlim_t kMostOfOurs = 1 << 16;
 
 // The first number that is not the program's; -1: there is none.

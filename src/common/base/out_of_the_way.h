@@ -4,7 +4,7 @@
 //
 //   UniqueFd exported = out_of_the_way(UniqueFd(made));
 //
-// Where the hard limit leaves no room, the descriptor stays as it is. Any thread.
+// The descriptor stays as it is if the hard limit leaves no room. Any thread may call it.
 #pragma once
 
 #include "base/unique_fd.h"

@@ -10,7 +10,6 @@
 namespace gdr {
 namespace {
 
-// In a process of its own each: a limit is raised once.
 int open_one() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 bool set_limit(rlim_t soft, rlim_t hard) {
@@ -28,6 +27,7 @@ int count_left() {
   return low;
 }
 
+// The limit is raised once in a process, so each test has one of its own.
 [[noreturn]] void keep_many_out_of_the_way() {
   if (!set_limit(64, 1024)) _exit(1);
   const int before = count_left();
