@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 #include "base/environment.h"
 
@@ -43,6 +45,14 @@ std::vector<std::string> soft_nic_names(std::string_view devices) {
     names.emplace_back(device.substr(0, device.find('/')));
   }
   return names;
+}
+
+std::uint64_t nccl_chunk_bytes(std::uint64_t channels) {
+  constexpr std::uint64_t kSteps = 16, kMostBytes = std::numeric_limits<int>::max();
+  std::uint64_t bytes = 4 << 20;
+  // NCCL takes the next power of two of the channels.
+  while (bytes > 1 && std::bit_ceil(channels) > kMostBytes / kSteps / bytes) bytes /= 2;
+  return bytes;
 }
 
 bool every_soft_nic_has_place(std::string_view devices) {

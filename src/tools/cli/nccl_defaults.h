@@ -2,6 +2,7 @@
 // they are, how fast, and how to cut its transfers. Functions of their inputs alone.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +40,8 @@ inline constexpr Default kRealGpuDefaults[] = {
     // trees, then in rings: a message of 1 MiB in sixteen parts would be sixteen short copies.
     {"NCCL_THREAD_THRESHOLDS", "512 512 4096 512 512 4096"},
     {"NCCL_MIN_P2P_NCHANNELS", "16"},
+    {"NCCL_MAX_P2P_NCHANNELS", "16"},
     {"NCCL_NCHANNELS_PER_NET_PEER", "16"},
-    {"NCCL_P2P_NET_CHUNKSIZE", "4194304"},
     {"NCCL_BUFFSIZE", "33554432"},
 };
 
@@ -53,8 +54,11 @@ inline constexpr Default kByPacketsDefaults[] = {
     {"NCCL_MIN_P2P_NCHANNELS", "4"},
     {"NCCL_MAX_P2P_NCHANNELS", "4"},
     {"NCCL_NCHANNELS_PER_NET_PEER", "4"},
-    {"NCCL_P2P_NET_CHUNKSIZE", "4194304"},
     {"NCCL_BUFFSIZE", "8388608"},
 };
+
+// NCCL_P2P_NET_CHUNKSIZE for this many channels of sends and receives: copies between GPUs become
+// efficient at some MiB, but NCCL counts the bytes of 16 chunks of every channel in an int.
+std::uint64_t nccl_chunk_bytes(std::uint64_t channels);
 
 }  // namespace gdr::cli

@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <span>
-
 namespace gdr::cli {
 namespace {
 
@@ -31,21 +28,13 @@ TEST(SoftNicNames, AreThoseOfTheDevicesOrTheDefaults) {
   EXPECT_EQ(soft_nic_names("a/mac=02:00:00:00:00:01/ip=10.0.0.1,b/speed=400"), (Names{"a", "b"}));
 }
 
-// NCCL keeps the chunks of 16 steps of every channel's peers within 2 GiB, or a send fails.
-TEST(NcclDefaults, KeepAllChunksInFlightBelowTwoGibibytes) {
-  for (const std::span<const Default> defaults :
-       {std::span<const Default>(kRealGpuDefaults), std::span<const Default>(kByPacketsDefaults)}) {
-    const auto value = [&](std::string_view name) {
-      const auto found = std::find_if(defaults.begin(), defaults.end(),
-                                      [&](const Default& one) { return one.name == name; });
-      return found == defaults.end() ? 0 : std::stoll(found->value);
-    };
-    const long long chunk = value("NCCL_P2P_NET_CHUNKSIZE"), channels = value("NCCL_MIN_NCHANNELS");
-    ASSERT_GT(chunk, 0);
-    ASSERT_GT(channels, 0);
-    EXPECT_LT(chunk * 16 * channels, 2LL << 30);
-    EXPECT_GE(value("NCCL_BUFFSIZE"), chunk);
-  }
+// NCCL allocates 16 chunks for every channel, whose bytes it counts in an int.
+TEST(NcclChunkBytes, AreFourMebibytesOrWhatKeepsAllChannelsBelowTwoGibibytes) {
+  EXPECT_EQ(nccl_chunk_bytes(1), 4u << 20);
+  EXPECT_EQ(nccl_chunk_bytes(16), 4u << 20);
+  EXPECT_EQ(nccl_chunk_bytes(17), 2u << 20);  // NCCL rounds 17 channels up to 32
+  EXPECT_EQ(nccl_chunk_bytes(32), 2u << 20);
+  EXPECT_EQ(nccl_chunk_bytes(64), 1u << 20);
 }
 
 }  // namespace

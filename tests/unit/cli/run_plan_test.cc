@@ -106,6 +106,27 @@ TEST(RunPlan, HasNcclUseFewChannelsByPackets) {
   EXPECT_NE(by_option->summary.find("kept your NCCL_MIN_NCHANNELS=8"), std::string::npos);
 }
 
+// Chunks of 4 MiB for 32 channels are 2 GiB, which NCCL cannot count: it ends with "out of memory".
+TEST(RunPlan, CutsNcclsChunksSmallerForMoreChannelsOfTheUsers) {
+  const auto set_beside = [](const VariableMap& users) {
+    PlanInputs inputs = inputs_with(kGpuOnly, users);
+    inputs.gpus = {"0000:17:00.0"};
+    const Result<Plan> plan = make_plan(inputs);
+    EXPECT_TRUE(plan);
+    return variables_of(*plan);
+  };
+  const char* const kChunk = "NCCL_P2P_NET_CHUNKSIZE";
+  EXPECT_EQ(set_beside({})[kChunk], "4194304");
+  EXPECT_EQ(set_beside({{"NCCL_MIN_NCHANNELS", "32"}})["NCCL_MAX_P2P_NCHANNELS"], "16");
+  EXPECT_EQ(set_beside({{"NCCL_MIN_NCHANNELS", "32"}})[kChunk], "4194304");
+  EXPECT_EQ(set_beside({{"NCCL_MIN_P2P_NCHANNELS", "32"}})[kChunk], "2097152");
+  EXPECT_EQ(set_beside({{"NCCL_MAX_P2P_NCHANNELS", "64"}})[kChunk], "1048576");
+  EXPECT_EQ(set_beside({{"NCCL_MAX_P2P_NCHANNELS", "many"}})[kChunk], "1048576");
+  EXPECT_EQ(set_beside({{"GDR_SOFT_PATH", "packets"}, {"NCCL_MAX_P2P_NCHANNELS", "32"}})[kChunk],
+            "2097152");
+  EXPECT_EQ(set_beside({{kChunk, "65536"}}).count(kChunk), 0u);
+}
+
 TEST(RunPlan, LeavesATopologyFileOfTheUsers) {
   PlanInputs inputs = inputs_with(kGpuOnly, {{"NCCL_TOPO_FILE", "/my.xml"}});
   inputs.gpus = {"0000:17:00.0"};
