@@ -24,6 +24,7 @@ struct Requester;
 class Ahead {
  public:
   bool empty() const { return count_ == 0; }
+  std::size_t size() const { return count_; }
   // Starts those of the requests that come next and may be started, as far as there is room.
   void look(Requester& requester);
   // Whether the first is the copy from there to there.

@@ -40,6 +40,14 @@ class Copy {
   bool idle() const { return state_ == State::kIdle; }
   // Whether it ends without anybody waking the engine thread.
   bool is_to_be_polled() const { return state_ == State::kDevice || state_ == State::kCarried; }
+  // A client's copy, while it is under way: client null where it is none.
+  struct InFlight {
+    memory::PeerMemoryClient* client = nullptr;
+    memory::PeerMemoryClient::Ticket ticket = 0;
+  };
+  InFlight in_flight() const {
+    return state_ == State::kDevice ? InFlight{client_, ticket_} : InFlight{};
+  }
   // True once it has ended; error() then says how, until the next start or reset.
   bool poll();
   int error() const { return error_; }

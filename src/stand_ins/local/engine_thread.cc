@@ -19,6 +19,9 @@ constexpr Nanoseconds kLongestSleep = 20 * kMillisecond;
 constexpr Nanoseconds kNever = ~Nanoseconds{0};  // nothing is left to come back for
 // After a GPU copy the next one is often near, and to be woken for it takes longer than it does.
 constexpr Nanoseconds kLinger = 30 * kMicrosecond;
+// A ring that waits for a copy is looked at also when nothing has happened: its request may have
+// been given up, or its target been lost.
+constexpr Nanoseconds kLookAnyway = 20 * kMicrosecond;
 
 }  // namespace
 
@@ -38,17 +41,45 @@ EngineThread::~EngineThread() {
   while (!stopped_.load()) sched_yield();
 }
 
-void EngineThread::add(std::shared_ptr<rnic::QueuePair> queue_pair) {
+void EngineThread::add(std::shared_ptr<rnic::QueuePair> queue_pair,
+                       const std::atomic<bool>& has_news) {
   {
     const std::lock_guard guard(mutex_);
-    arrived_.push_back(std::move(queue_pair));
+    arrived_.push_back({std::move(queue_pair), &has_news, {}});
   }
   // Not by the flag in the segment, where another process may have written anything.
   peers::wake_sleeper_if(header_, sleeps_);
 }
 
+bool EngineThread::waits_for_copy(const Ring& ring, Round& round) {
+  memory::PeerMemoryClient* const client = ring.copy.client;
+  if (client == nullptr || ring.has_news->load(std::memory_order_relaxed) ||
+      round.time - ring.looked_at >= kLookAnyway) {
+    return false;
+  }
+  if (round.up_to_date != client) client->go_on();
+  round.up_to_date = client;
+  return !client->is_over(ring.copy.ticket);
+}
+
+// False when the ring is empty.
+bool EngineThread::go_on(Ring& ring, Round& round) {
+  if (waits_for_copy(ring, round)) {
+    round.is_busy = true;
+    return true;
+  }
+  const std::optional<RingWaits> waits = path_.go_on(*ring.queue_pair);
+  round.up_to_date = nullptr;  // it may have started copies
+  if (!waits) return false;
+  ring.copy = waits->copy;
+  ring.looked_at = round.time;
+  round.is_busy |= waits->is_busy;
+  round.retry_at = std::min(round.retry_at, waits->retry_at);
+  return true;
+}
+
 void EngineThread::run() {
-  std::vector<std::shared_ptr<rnic::QueuePair>> active;
+  std::vector<Ring> active;
   Nanoseconds was_busy_at = 0;
   for (;;) {
     // Before it looks at anything: a wake-up after this ends the sleep that follows.
@@ -59,18 +90,15 @@ void EngineThread::run() {
       std::move(arrived_.begin(), arrived_.end(), std::back_inserter(active));
       arrived_.clear();
     }
-    Nanoseconds retry_at = kNever;
-    bool busy = false;
-    std::erase_if(active, [&](const std::shared_ptr<rnic::QueuePair>& queue_pair) {
-      return !path_.go_on(*queue_pair, &retry_at, &busy);
-    });
-    if (busy) was_busy_at = now();
-    if (busy || (was_busy_at != 0 && now() - was_busy_at < kLinger)) {
+    Round round{.time = now(), .retry_at = kNever};
+    std::erase_if(active, [&](Ring& ring) { return !go_on(ring, round); });
+    if (round.is_busy) was_busy_at = now();
+    if (round.is_busy || (was_busy_at != 0 && now() - was_busy_at < kLinger)) {
       cpu_relax();
       sched_yield();
     } else {
       was_busy_at = 0;
-      sleep(seen, retry_at);
+      sleep(seen, round.retry_at);
     }
   }
 }

@@ -42,7 +42,10 @@ int LocalPath::connect(rnic::QueuePair& queue_pair) {
 
 void LocalPath::send(rnic::QueuePair& queue_pair) {
   Requester& requester = requester_of(queue_pair);
-  if (requester.on_engine) return;
+  if (requester.on_engine) {
+    requester.has_news.store(true, std::memory_order_relaxed);
+    return;
+  }
   kill_point("post_send");
   bool goes_on = true;
   while (goes_on && queue_pair.has_front_for(*this)) {
@@ -59,28 +62,34 @@ void LocalPath::send_later(rnic::QueuePair& queue_pair) {
   Requester& requester = requester_of(queue_pair);
   if (requester.on_engine) return;
   requester.on_engine = true;
-  engine_.add(queue_pair.shared_from_this());
+  engine_.add(queue_pair.shared_from_this(), requester.has_news);
 }
 
-bool LocalPath::go_on(rnic::QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy) {
+std::optional<RingWaits> LocalPath::go_on(rnic::QueuePair& queue_pair) {
+  RingWaits waits;
   // Never waits: who holds the lock may wait for a transfer that only this thread can finish.
   const std::unique_lock guard(queue_pair.send_lock(), std::try_to_lock);
   if (!guard) {
-    *retry_at = std::min(*retry_at, now() + kLockRetry);
-    return true;
+    waits.retry_at = now() + kLockRetry;
+    return waits;
   }
   Requester& requester = requester_of(queue_pair);
+  requester.has_news.store(false, std::memory_order_relaxed);
   // It may have been reset, and connected beyond the host, since it came here: its requests are the
   // other carrier's then.
   while (queue_pair.has_front_for(*this)) {
     if (requester.advance(true) == Advance::kCompleted) continue;
-    if (requester.in_progress && requester.transfer.is_to_be_polled()) *busy = true;
-    *retry_at = std::min(*retry_at, requester.retry_at);
-    return true;
+    waits.retry_at = requester.retry_at;
+    if (!requester.in_progress || !requester.transfer.is_to_be_polled()) return waits;
+    waits.is_busy = true;
+    if (queue_pair.send_ring().size() == 1 + requester.ahead.size()) {
+      waits.copy = requester.transfer.last_in_flight();
+    }
+    return waits;
   }
   requester.on_engine = false;
   queue_pair.carry();
-  return false;
+  return std::nullopt;
 }
 
 void LocalPath::cancel(rnic::QueuePair& queue_pair) {

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <atomic>
+#include <limits>
 #include <memory>
+#include <optional>
 
 #include "local/copy_crew.h"
 #include "local/engine_thread.h"
@@ -17,6 +19,15 @@
 #include "rnic/carrier.h"
 
 namespace gdr::local {
+
+// What a ring whose front request is not through waits for.
+struct RingWaits {
+  Nanoseconds retry_at = std::numeric_limits<Nanoseconds>::max();
+  bool is_busy = false;  // for a copy that wakes nobody
+  // For this copy alone: before it is over, and while nothing is posted, nothing can be done. No
+  // client: for other things.
+  Copy::InFlight copy;
+};
 
 class LocalPath final : public rnic::LocalCarrier {
  public:
@@ -30,9 +41,8 @@ class LocalPath final : public rnic::LocalCarrier {
   void settle(rnic::QueuePair& queue_pair) override;
   bool is_settled(rnic::QueuePair& queue_pair) override;
 
-  // Engine thread: as far as the ring goes now. True while something is left; `retry_at` and
-  // `busy` (a copy that wakes nobody is in flight) tell when to come back.
-  bool go_on(rnic::QueuePair& queue_pair, Nanoseconds* retry_at, bool* busy);
+  // Engine thread: as far as the ring goes now. What it waits for then; nothing: it is empty.
+  std::optional<RingWaits> go_on(rnic::QueuePair& queue_pair);
 
   // --- For requesters.
   rnic::Adapter& adapter() { return adapter_; }

@@ -135,6 +135,9 @@ struct Requester final : rnic::CarrierState {
   bool coalesces = true;   // false: the kernel refuses calls that move several requests
   bool on_engine = false;  // the engine thread goes on with the ring
   bool by_engine = false;  // and it is the one that is at it now
+  // Something was posted since the engine thread has last looked. Set and cleared under the send
+  // lock.
+  std::atomic<bool> has_news{false};
 
   // Waiting: for the target to be ready, for a receive, for a lock.
   Nanoseconds waiting_since = 0;  // 0: not waiting

@@ -41,6 +41,10 @@ class Transfer {
   void drain();
   // Whether it ends without anybody waking the engine thread.
   bool is_to_be_polled() const { return direct_.is_to_be_polled() || pipeline_.is_to_be_polled(); }
+  // The one copy that it still waits for, if it is a client's and the last.
+  Copy::InFlight last_in_flight() const {
+    return is_all_started() ? direct_.in_flight() : Copy::InFlight{};
+  }
   // Whether nothing of it is still to be started, and no turn can be missed.
   bool is_all_started() const { return !is_staged_ && started_ == from_.bytes(); }
   // Whose copies go through staging here, or would be quicker through it; null when none do.

@@ -377,6 +377,12 @@ CudaEngine* CudaClient::engine_of(Ticket ticket) {
   return ordinal < kMostDevices ? engines_[ordinal].load(std::memory_order_acquire) : nullptr;
 }
 
+void CudaClient::go_on() {
+  for (const auto& place : engines_) {
+    if (CudaEngine* engine = place.load(std::memory_order_acquire)) engine->go_on();
+  }
+}
+
 bool CudaClient::is_over(Ticket ticket) {
   const CudaEngine* engine = engine_of(ticket);
   return engine == nullptr || engine->is_over(ticket & kNumber);

@@ -51,6 +51,8 @@ class CudaClient : public PeerMemoryClient {
   using PeerMemoryClient::start_copy;
   Result<Ticket> start_copy(Side to, Side from, std::uint64_t length, Turn turn) override;
   Result<bool> finished(Ticket ticket) override;
+  void go_on() override;
+  bool is_over(Ticket ticket) override;
 
  private:
   static constexpr int kMostDevices = 64;
@@ -60,7 +62,6 @@ class CudaClient : public PeerMemoryClient {
                                                     std::uint64_t length);
   Result<CudaEngine*> engine_of(const cuda::Driver& driver, int ordinal);
   CudaEngine* engine_of(Ticket ticket);
-  bool is_over(Ticket ticket);
   CudaEngine* engine_for(const cuda::Driver& driver, const Exported& exported);
 
   bool is_own_staging(std::uint64_t address, std::uint64_t length);

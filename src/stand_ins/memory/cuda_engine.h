@@ -35,11 +35,16 @@ class CudaEngine {
   // number is the copy's until finished() has given true or an error. EAGAIN: too many are in
   // flight.
   Result<std::uint64_t> start(const CudaCopy& copy, std::optional<std::uint64_t> after = {});
-  // A copy goes on by these calls alone. EFAULT when the driver refuses an address.
+  // A copy goes on by these calls and those of go_on() alone. EFAULT when the driver refuses an
+  // address.
   Result<bool> finished(std::uint64_t number);
   // The same without going on with it, and for a copy whose end was told before.
   bool is_over(std::uint64_t number) const {
     return lanes_[number % kLanes].is_over(number / kLanes);
+  }
+  // Goes on with all copies.
+  void go_on() {
+    for (CudaLane& lane : lanes_) lane.go_on();
   }
 
   int ordinal() const { return ordinal_; }

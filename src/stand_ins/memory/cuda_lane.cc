@@ -11,6 +11,8 @@ using cuda::CUresult;
 
 // The driver is not asked more often: each time costs as much as a short copy's share.
 constexpr Nanoseconds kBetweenLooks = 500;
+// For a long batch, an eighth of the time that it takes at 400 GB/s.
+constexpr std::uint64_t kBytesPerNanosecond = 8 * 400;
 // All copies of a batch end with its last, so that it should not be too long.
 constexpr std::size_t kMostCopies = 16;
 constexpr std::uint64_t kEnoughBytes = 16 << 20;
@@ -41,10 +43,7 @@ Result<bool> CudaLane::finished(std::uint64_t number) {
   if (number == 0 || number > added_.load(std::memory_order_acquire)) {
     return Error{EINVAL, "no such GPU copy"};
   }
-  if (number > ended_.load(std::memory_order_acquire)) {
-    const std::unique_lock guard(mutex_, std::try_to_lock);
-    if (guard) go_on(now());
-  }
+  if (number > ended_.load(std::memory_order_acquire)) go_on();
   if (number > ended_.load(std::memory_order_acquire)) {
     const CUresult failure = failure_.load();
     if (failure != cuda::CUDA_SUCCESS) return Error{EIO, "GPU copy: " + driver_->describe(failure)};
@@ -59,10 +58,17 @@ Result<bool> CudaLane::finished(std::uint64_t number) {
   return true;
 }
 
+void CudaLane::go_on() {
+  if (added_.load(std::memory_order_acquire) == ended_.load(std::memory_order_acquire)) return;
+  const std::unique_lock guard(mutex_, std::try_to_lock);
+  if (guard) go_on_at(now());
+}
+
 // Under mutex_.
-void CudaLane::go_on(Nanoseconds time) {
+void CudaLane::go_on_at(Nanoseconds time) {
   const bool under_way = first_batch_ != next_batch_;
-  const bool may_look = under_way && time - looked_at_ >= kBetweenLooks;
+  const bool may_look =
+      under_way && time - looked_at_ >= batches_[first_batch_ % kBatches].between_looks;
   if (failure_.load() != cuda::CUDA_SUCCESS || (!may_issue() && !may_look)) return;
   const RelaxedCapture relaxed(*driver_);
   const CurrentContext current(*driver_, context_);
@@ -121,6 +127,9 @@ CUresult CudaLane::issue() {
   waiting_.erase(waiting_.begin(), end);
   Batch& batch = batches_[next_batch_++ % kBatches];
   batch.last = added_.load(std::memory_order_relaxed) - waiting_.size();
+  std::uint64_t bytes = 0;
+  for (const CudaCopy& copy : copies) bytes += copy.length;
+  batch.between_looks = std::max(kBetweenLooks, bytes / kBytesPerNanosecond);
   issue_all(copies, batch.last - copies.size() + 1);
   return driver_->event_record(batch.event, stream_);
 }

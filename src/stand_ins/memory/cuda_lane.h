@@ -37,6 +37,8 @@ class CudaLane {
   std::optional<std::uint64_t> add(const CudaCopy& copy);
   // EFAULT when the driver refuses an address.
   Result<bool> finished(std::uint64_t number);
+  // Goes on with all copies: issues those whose turn has come, and looks which have ended.
+  void go_on();
   bool is_over(std::uint64_t number) const {
     return number <= ended_.load(std::memory_order_acquire) ||
            failure_.load() != cuda::CUDA_SUCCESS;
@@ -47,7 +49,7 @@ class CudaLane {
   static constexpr std::size_t kFewBatches = 2;  // one runs, the next begins without a gap
   static constexpr std::size_t kMostWaiting = 1024;
 
-  void go_on(Nanoseconds time);
+  void go_on_at(Nanoseconds time);
   cuda::CUresult look();
   std::size_t next_size() const;
   bool may_issue() const;
@@ -61,6 +63,7 @@ class CudaLane {
   struct Batch {
     cuda::CUevent event = nullptr;
     std::uint64_t last = 0;  // of its copies
+    Nanoseconds between_looks = 0;
   };
   std::mutex mutex_;
   std::deque<CudaCopy> waiting_;                    // under mutex_

@@ -114,6 +114,11 @@ class PeerMemoryClient {
   }
   // True once it has finished; the ticket is spent then, and after an error.
   virtual Result<bool> finished(Ticket ticket) = 0;
+
+  // For who watches many copies: goes on with all of them, as finished() does with one, and tells
+  // of one, cheaply, whether finished() is worth asking. For a ticket that is spent, too.
+  virtual void go_on() {}
+  virtual bool is_over(Ticket) { return true; }
 };
 
 }  // namespace gdr::memory

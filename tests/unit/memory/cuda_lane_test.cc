@@ -19,6 +19,7 @@ struct Calls {
   std::size_t ended = 0;  // events that have been reached, of recorded
   CUresult broken = cuda::CUDA_SUCCESS;
   std::uintptr_t made = 0;
+  std::uint64_t queries = 0;
 };
 Calls calls;
 
@@ -47,6 +48,7 @@ cuda::Driver make_driver() {
     return cuda::CUDA_SUCCESS;
   };
   driver.event_query = [](cuda::CUevent event) {
+    ++calls.queries;
     if (calls.broken != cuda::CUDA_SUCCESS) return calls.broken;
     // An event stands for its latest record.
     for (std::size_t i = calls.recorded.size(); i > calls.ended; --i) {
@@ -74,9 +76,9 @@ class Lane : public testing::Test {
     EXPECT_TRUE(number);
     return number.value_or(0);
   }
-  // The driver is not asked again at once.
+  // The driver is not asked again at once: of 16 MiB, after 5 microseconds.
   bool finished(std::uint64_t number) {
-    const Nanoseconds end = now() + 5 * kMicrosecond;
+    const Nanoseconds end = now() + 20 * kMicrosecond;
     while (now() < end) (void)lane_.finished(number);
     return *lane_.finished(number);
   }
@@ -96,6 +98,34 @@ TEST_F(Lane, IssuesALoneCopyAtOnceAndEndsItWithItsEvent) {
   EXPECT_EQ(calls.issued, (std::vector<std::vector<std::uint64_t>>{{7}}));
   calls.ended = 1;
   EXPECT_TRUE(finished(copy));
+}
+
+TEST_F(Lane, GoesOnWithAllCopiesByOneCall) {
+  const std::uint64_t first = add(1), second = add(2);
+  lane_.go_on();
+  EXPECT_EQ(calls.issued, (std::vector<std::vector<std::uint64_t>>{{1, 2}}));
+  const std::uint64_t third = add(3);
+  lane_.go_on();
+  EXPECT_EQ(calls.issued.size(), 2u);
+  EXPECT_FALSE(lane_.is_over(first));
+  calls.ended = 1;
+  for (const Nanoseconds end = now() + 20 * kMicrosecond; now() < end;) lane_.go_on();
+  EXPECT_TRUE(lane_.is_over(first));
+  EXPECT_TRUE(lane_.is_over(second));
+  EXPECT_FALSE(lane_.is_over(third));
+}
+
+TEST_F(Lane, AsksTheDriverLessOftenForALongBatch) {
+  const std::uint64_t copy = add(1, 256 * kMiB);
+  EXPECT_FALSE(*lane_.finished(copy));
+  const std::uint64_t asked = calls.queries;
+  const Nanoseconds start = now();
+  while (now() - start < 200 * kMicrosecond) EXPECT_FALSE(*lane_.finished(copy));
+  constexpr Nanoseconds kEighth = 256 * kMiB / 400 / 8;
+  EXPECT_LE(calls.queries - asked, 1 + (now() - start) / kEighth);
+  calls.ended = 1;
+  for (const Nanoseconds end = now() + 2 * kEighth; now() < end;) (void)lane_.finished(copy);
+  EXPECT_TRUE(*lane_.finished(copy));
 }
 
 TEST_F(Lane, GathersWhatComesWhileTwoBatchesAreUnderWay) {

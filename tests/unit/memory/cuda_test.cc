@@ -333,6 +333,31 @@ TEST_F(CudaClientTest, TakesManyCopiesAtOnceAndEndsEachOnce) {
   EXPECT_TRUE(memory.read() == source);
 }
 
+TEST_F(CudaClientTest, GoesOnWithAllItsCopiesAndTellsWhichAreOver) {
+  const Memory memory(Allocator::kMemAlloc, kBytes);
+  auto pinned = PinnedMemory::pin(memory.address(), kBytes, true);
+  ASSERT_TRUE(pinned);
+  auto& client = (*pinned)->client();
+  const auto source = pattern(kBytes, 5);
+  std::vector<PeerMemoryClient::Ticket> tickets;
+  for (std::uint64_t at = 0; at < kBytes; at += kBytes / 4) {
+    const auto ticket = client.start_copy((*pinned)->side_at(memory.address() + at),
+                                          host(source.data() + at), kBytes / 4);
+    ASSERT_TRUE(ticket);
+    EXPECT_FALSE(client.is_over(*ticket)) << "nobody has gone on with it";
+    tickets.push_back(*ticket);
+  }
+  const auto is_over = [&](const auto ticket) { return client.is_over(ticket); };
+  while (!std::all_of(tickets.begin(), tickets.end(), is_over)) client.go_on();
+  EXPECT_TRUE(memory.read() == source);
+  for (const auto ticket : tickets) {
+    const auto answer = client.finished(ticket);
+    ASSERT_TRUE(answer);
+    EXPECT_TRUE(*answer);
+    EXPECT_TRUE(client.is_over(ticket)) << "also once it is spent";
+  }
+}
+
 TEST_F(CudaClientTest, EndsAShortCopyBehindALongOneOfItsSequence) {
   constexpr std::uint64_t kLong = 128 << 20;
   const Memory memory(Allocator::kMemAlloc, kLong + 4096);
