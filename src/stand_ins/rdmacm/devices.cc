@@ -25,6 +25,7 @@ int open_devices(Library& l) {
     l.devices.push_back(std::move(device));
   }
   ibv_free_device_list(list);
+  if (!l.devices.empty()) get_ready_for_forks();
   l.devices_known = true;
   return l.devices.empty() ? ENODEV : 0;
 }

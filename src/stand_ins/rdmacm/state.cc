@@ -15,6 +15,7 @@ namespace {
 // Never destroyed: threads of the library and of the program outlive exit handlers.
 alignas(Library) unsigned char storage[sizeof(Library)];
 Library* instance = nullptr;
+bool is_ready_for_forks = false;  // under the lock
 
 void before_fork() { instance->lock.lock(); }
 void after_fork_in_parent() { instance->lock.unlock(); }
@@ -32,9 +33,14 @@ void after_fork_in_child() {
   instance->taken = inherited->taken;
 }
 
+// Before a device has been opened there is nothing to inherit but a lock that another thread holds.
+void after_early_fork_in_child() {
+  if (!is_ready_for_forks) instance = new Library;
+}
+
 void begin() {
   instance = new (storage) Library;
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  pthread_atfork(nullptr, nullptr, after_early_fork_in_child);
 }
 
 // What is still on its way on rsockets arrives, unless a peer does not take it.
@@ -54,6 +60,12 @@ Library& library() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, begin);
   return *instance;
+}
+
+void get_ready_for_forks() {
+  if (is_ready_for_forks) return;
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  is_ready_for_forks = true;
 }
 
 int fail(int error) {

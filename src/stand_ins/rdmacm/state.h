@@ -146,6 +146,9 @@ struct Library {
 };
 
 Library& library();
+// Once a device is open, under the lock: what is registered last is called first, and this lock is
+// taken before those of libibverbs.
+void get_ready_for_forks();
 using Guard = std::unique_lock<std::mutex>;
 
 inline Id& of(rdma_cm_id* id) { return *reinterpret_cast<Id*>(id); }

@@ -80,12 +80,23 @@ bool record_beside(CompletionAnnex& annex, std::uint32_t traits, const TagInfo& 
   return true;
 }
 
+// All but its mark, which polls look at meanwhile, becomes the other's.
+void write_unmarked(SharedCompletion& place, const SharedCompletion& completion) {
+  constexpr std::size_t kMark = offsetof(SharedCompletion, mark);
+  constexpr std::size_t kBehind = kMark + sizeof completion.mark;
+  auto* to = reinterpret_cast<std::byte*>(&place);
+  const auto* from = reinterpret_cast<const std::byte*>(&completion);
+  std::memcpy(to, from, kMark);
+  std::memcpy(to + kBehind, from + kBehind, sizeof completion - kBehind);
+  mark_in(place).store(0, std::memory_order_relaxed);
+}
+
 // Writes it, with what it carries in its annex, and counts it.
 void append(SharedCompletionQueue& shared, std::uint32_t tail, SharedCompletion& place,
             CompletionAnnex& annex, const SharedCompletion& completion, const std::byte* carried,
             bool solicited, std::uint16_t mark) {
   if (carried != nullptr) std::memcpy(annex.carried, carried, completion.carried);
-  place = completion;
+  write_unmarked(place, completion);
   place.solicited = solicited ? 1 : 0;
   shared.tail.store(tail + 1, std::memory_order_release);
   mark_in(place).store(mark, std::memory_order_release);

@@ -64,7 +64,7 @@ std::string origin_of(const Machine& machine, const std::string& prefix) {
   if (machine.has(prefix + "/.spack")) return "Spack";
   if (machine.has(prefix + "/easybuild")) return "EasyBuild";
   if (prefix == "/usr" || prefix.starts_with("/usr/lib")) {
-    return machine.has("/var/lib/dpkg/status") ? "Debian package" : "system package";
+    return machine.has("/etc/debian_version") ? "Debian package" : "system package";
   }
   return {};
 }

@@ -184,7 +184,8 @@ class PeersTest : public testing::Test {
     }
     return condition();
   }
-  static bool within_two_seconds(auto condition) { return within(2 * kSecond, condition); }
+  // Long enough for a busy machine.
+  static bool soon(auto condition) { return within(20 * kSecond, condition); }
 
   Place own_;
   pid_t child_ = -1;
@@ -215,7 +216,7 @@ TEST_F(PeersTest, AreNotAliveOnceTheyHaveCalledExec) {
   });
   const auto peer = own_.peers.find(rnic::slot_of(token_));
   ASSERT_TRUE(peer) << peer.error().message;
-  EXPECT_TRUE(within_two_seconds([&] { return !own_.peers.alive(token_); }));
+  EXPECT_TRUE(soon([&] { return !own_.peers.alive(token_); }));
   EXPECT_EQ(kill(child_, 0), 0);  // the process itself goes on
 }
 
@@ -235,7 +236,7 @@ TEST_F(PeersTest, WhoAnswerACallLateTakeTheCallerForAlive) {
   EXPECT_EQ(first.error().code, EAGAIN);
   std::thread answers([&] { late.answer_one(); });
   Result<std::shared_ptr<Peer>> second = first;
-  EXPECT_TRUE(within_two_seconds([&] {
+  EXPECT_TRUE(soon([&] {
     second = own_.peers.find(late.number());
     return static_cast<bool>(second);
   }));
@@ -336,7 +337,7 @@ TEST_F(PeersTest, ThatPretendToHaveAnothersSlotAreRefused) {
   const Liar liar;
   Result<std::shared_ptr<Peer>> peer = own_.peers.find(liar.number());
   // Where the processors are busy it may not have answered yet.
-  EXPECT_TRUE(within_two_seconds([&] {
+  EXPECT_TRUE(soon([&] {
     if (!peer && peer.error().code == EAGAIN) peer = own_.peers.find(liar.number());
     return peer || peer.error().code != EAGAIN;
   }));
@@ -378,8 +379,7 @@ TEST_F(PeersTest, WhoIsMetIsTold) {
   own_.peers.on_met([&](Peer&) { ++told; });
   Place other;
   std::thread answers([&] { other.answer_one(); });
-  EXPECT_TRUE(
-      within_two_seconds([&] { return static_cast<bool>(own_.peers.find(other.number())); }));
+  EXPECT_TRUE(soon([&] { return static_cast<bool>(own_.peers.find(other.number())); }));
   answers.join();
   EXPECT_GE(told.load(), 1);
   const int before = told.load();

@@ -7,6 +7,13 @@
 
 #include "wire_fixture.h"
 
+#ifdef __SANITIZE_THREAD__
+// It ends a child that starts threads otherwise.
+extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options() {
+  return "die_after_fork=0";
+}
+#endif
+
 namespace gdr::test {
 namespace {
 

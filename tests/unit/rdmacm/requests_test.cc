@@ -11,8 +11,8 @@
 namespace gdr::test {
 namespace {
 
-// The address sanitizer keeps what is freed for a while.
-#ifdef __SANITIZE_ADDRESS__
+// The address sanitizer keeps what is freed for a while, the thread sanitizer keeps who used it.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t kKeptFreed = 512 << 20;
 #else
 constexpr std::size_t kKeptFreed = 0;
