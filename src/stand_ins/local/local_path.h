@@ -7,7 +7,6 @@
 #pragma once
 
 #include <atomic>
-#include <limits>
 #include <memory>
 #include <optional>
 
@@ -20,9 +19,9 @@
 
 namespace gdr::local {
 
-// What a ring whose front request is not through waits for.
+// RingWaits: why a ring could not be emptied, and when to come back to it.
 struct RingWaits {
-  Nanoseconds retry_at = std::numeric_limits<Nanoseconds>::max();
+  Nanoseconds retry_at = 0;
   bool is_busy = false;  // for a copy that wakes nobody
   // For this copy alone: before it is over, and while nothing is posted, nothing can be done. No
   // client: for other things.

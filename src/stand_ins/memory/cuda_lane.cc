@@ -11,8 +11,8 @@ using cuda::CUresult;
 
 // The driver is not asked more often: each time costs as much as a short copy's share.
 constexpr Nanoseconds kBetweenLooks = 500;
-// For a long batch, an eighth of the time that it takes at 400 GB/s.
-constexpr std::uint64_t kBytesPerNanosecond = 8 * 400;
+// A long batch is asked for some eight times while it lasts, at this many bytes a nanosecond.
+constexpr std::uint64_t kFastest = 400, kLooksAtABatch = 8;
 // All copies of a batch end with its last, so that it should not be too long.
 constexpr std::size_t kMostCopies = 16;
 constexpr std::uint64_t kEnoughBytes = 16 << 20;
@@ -129,7 +129,7 @@ CUresult CudaLane::issue() {
   batch.last = added_.load(std::memory_order_relaxed) - waiting_.size();
   std::uint64_t bytes = 0;
   for (const CudaCopy& copy : copies) bytes += copy.length;
-  batch.between_looks = std::max(kBetweenLooks, bytes / kBytesPerNanosecond);
+  batch.between_looks = std::max(kBetweenLooks, bytes / kFastest / kLooksAtABatch);
   issue_all(copies, batch.last - copies.size() + 1);
   return driver_->event_record(batch.event, stream_);
 }

@@ -29,6 +29,14 @@ bool GivenVariables::keeps(const char* name) {
   return own.has_value();
 }
 
+std::optional<std::string> GivenVariables::value(const std::string& name) const {
+  if (std::optional<std::string> own = environment_(name.c_str())) return own;
+  for (const auto& [set, value] : to_set_) {
+    if (set == name) return value;
+  }
+  return std::nullopt;
+}
+
 std::string GivenVariables::set_words() const {
   return to_set_.empty() ? "nothing set" : "set " + list(to_set_);
 }

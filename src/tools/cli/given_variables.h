@@ -27,6 +27,9 @@ class GivenVariables {
   // Whether the user has set it, which is then told.
   bool keeps(const char* name);
 
+  // As the program will have it: the user's, or what is set here; nothing: neither.
+  std::optional<std::string> value(const std::string& name) const;
+
   const Variables& to_set() const { return to_set_; }
   std::string set_words() const;   // "set NCCL_DEBUG=INFO", or "nothing set"
   std::string kept_words() const;  // "; kept your NCCL_DEBUG=WARN", or ""

@@ -110,17 +110,14 @@ bool goes_by_packets(const PlanInputs& inputs) {
   return set != inputs.settings.end() || inputs.environment(path) == "packets";
 }
 
-// Of sends and receives, at most: as the user's variables say, or else ours. NCCL reads what is no
-// number as if it were unset.
-std::uint64_t p2p_channels(const PlanInputs& inputs, std::span<const Default> ours) {
+// How many channels NCCL may use for sends and receives. It reads what is no number as if it were
+// unset.
+std::uint64_t p2p_channels(const GivenVariables& variables) {
   constexpr std::uint64_t kNcclsMost = 64;
   std::uint64_t most = 1;
   for (const char* name : {"NCCL_MIN_P2P_NCHANNELS", "NCCL_MAX_P2P_NCHANNELS"}) {
-    const auto own = std::find_if(ours.begin(), ours.end(), [&](const Default& one) {
-      return std::string_view(one.name) == name;
-    });
-    const std::string text = inputs.environment(name).value_or(own->value);
-    const Result<std::uint64_t> number = parse_number(text, 1, kNcclsMost);
+    const Result<std::uint64_t> number =
+        parse_number(variables.value(name).value_or(""), 1, kNcclsMost);
     most = std::max(most, number ? *number : kNcclsMost);
   }
   return most;
@@ -136,7 +133,7 @@ void prepare_nccl(const PlanInputs& inputs, Plan& plan, GivenVariables& variable
   std::span<const Default> cut = kRealGpuDefaults;
   if (goes_by_packets(inputs)) cut = kByPacketsDefaults;
   for (const Default& one : cut) variables.set_if_unset(one.name, one.value);
-  const std::uint64_t chunk = nccl_chunk_bytes(p2p_channels(inputs, cut));
+  const std::uint64_t chunk = nccl_chunk_bytes(p2p_channels(variables));
   variables.set_if_unset("NCCL_P2P_NET_CHUNKSIZE", std::to_string(chunk));
   if (plan.has_places || variables.keeps("NCCL_TOPO_FILE")) return;
   plan.nccl_topology = nccl_topology(inputs.gpus, soft_nic_names(devices));

@@ -127,6 +127,22 @@ TEST(RunPlan, CutsNcclsChunksSmallerForMoreChannelsOfTheUsers) {
   EXPECT_EQ(set_beside({{kChunk, "65536"}}).count(kChunk), 0u);
 }
 
+TEST(RunPlan, KeepsAllOfNcclsChunksInFlightBelowTwoGibibytesAndInItsBuffers) {
+  for (const VariableMap& users : {VariableMap{}, VariableMap{{"GDR_SOFT_PATH", "packets"}}}) {
+    PlanInputs inputs = inputs_with(kGpuOnly, users);
+    inputs.gpus = {"0000:17:00.0"};
+    const Result<Plan> plan = make_plan(inputs);
+    ASSERT_TRUE(plan);
+    VariableMap set = variables_of(*plan);
+    const long long chunk = std::stoll(set["NCCL_P2P_NET_CHUNKSIZE"]);
+    const long long channels = std::stoll(set["NCCL_MIN_NCHANNELS"]);
+    ASSERT_GT(chunk, 0);
+    ASSERT_GT(channels, 0);
+    EXPECT_LT(chunk * 16 * channels, 2LL << 30);
+    EXPECT_GE(std::stoll(set["NCCL_BUFFSIZE"]), chunk);
+  }
+}
+
 TEST(RunPlan, LeavesATopologyFileOfTheUsers) {
   PlanInputs inputs = inputs_with(kGpuOnly, {{"NCCL_TOPO_FILE", "/my.xml"}});
   inputs.gpus = {"0000:17:00.0"};

@@ -184,8 +184,7 @@ class PeersTest : public testing::Test {
     }
     return condition();
   }
-  // Long enough for a busy machine.
-  static bool soon(auto condition) { return within(20 * kSecond, condition); }
+  static bool within_two_seconds(auto condition) { return within(2 * kSecond, condition); }
 
   Place own_;
   pid_t child_ = -1;
@@ -216,7 +215,7 @@ TEST_F(PeersTest, AreNotAliveOnceTheyHaveCalledExec) {
   });
   const auto peer = own_.peers.find(rnic::slot_of(token_));
   ASSERT_TRUE(peer) << peer.error().message;
-  EXPECT_TRUE(soon([&] { return !own_.peers.alive(token_); }));
+  EXPECT_TRUE(within_two_seconds([&] { return !own_.peers.alive(token_); }));
   EXPECT_EQ(kill(child_, 0), 0);  // the process itself goes on
 }
 
@@ -236,7 +235,7 @@ TEST_F(PeersTest, WhoAnswerACallLateTakeTheCallerForAlive) {
   EXPECT_EQ(first.error().code, EAGAIN);
   std::thread answers([&] { late.answer_one(); });
   Result<std::shared_ptr<Peer>> second = first;
-  EXPECT_TRUE(soon([&] {
+  EXPECT_TRUE(within_two_seconds([&] {
     second = own_.peers.find(late.number());
     return static_cast<bool>(second);
   }));
@@ -337,7 +336,7 @@ TEST_F(PeersTest, ThatPretendToHaveAnothersSlotAreRefused) {
   const Liar liar;
   Result<std::shared_ptr<Peer>> peer = own_.peers.find(liar.number());
   // Where the processors are busy it may not have answered yet.
-  EXPECT_TRUE(soon([&] {
+  EXPECT_TRUE(within_two_seconds([&] {
     if (!peer && peer.error().code == EAGAIN) peer = own_.peers.find(liar.number());
     return peer || peer.error().code != EAGAIN;
   }));
@@ -381,7 +380,8 @@ TEST_F(PeersTest, WhoIsMetIsTold) {
   // Also other processes of this user may meet it, and before this one.
   std::atomic<bool> is_found{false};
   std::thread answers([&] { other.answer([](Peer&) {}, [&] { return is_found.load(); }); });
-  EXPECT_TRUE(soon([&] { return static_cast<bool>(own_.peers.find(other.number())); }));
+  EXPECT_TRUE(
+      within_two_seconds([&] { return static_cast<bool>(own_.peers.find(other.number())); }));
   is_found.store(true);
   answers.join();
   EXPECT_GE(told.load(), 1);
