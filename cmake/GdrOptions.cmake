@@ -28,6 +28,11 @@ set(GDR_LIGHTLY $<$<CONFIG:RelWithDebInfo>:-Og>)
 add_compile_options(-Wall -Wextra -Werror -Wshadow -Wundef
                     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>"
                     "$<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual;-Wnon-virtual-dtor>")
+# GCC collects garbage from 128 MiB of heap on, which every file here passes. From 512 MiB on, it needs 0.93
+# to 0.96 of the time. clang-tidy, which reads the debug configuration, does not know the parameter.
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>")
+endif()
 if(GDR_SANITIZE)
   if(GDR_SANITIZE STREQUAL "thread")
     add_compile_options(-Wno-tsan)  # GCC warns of every fence: it does not follow them
