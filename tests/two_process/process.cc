@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "base/clock.h"
 
@@ -40,6 +42,29 @@ std::pair<UniqueFd, UniqueFd> socket_pair() {
   std::fflush(nullptr);
   _exit(status);
 }
+
+#if defined(__SANITIZE_ADDRESS__) && defined(__GNUC__) && __GNUC__ < 14
+// The allocator of this address sanitizer knows nothing of forks: a lock of it that another thread
+// holds meanwhile stays locked in the child. Threads that begin take such locks, and those that
+// sleep hold none.
+bool do_other_threads_sleep() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(gettid())) continue;
+    std::string line;
+    std::getline(std::ifstream(task.path() / "stat"), line);
+    const std::size_t name_ends = line.rfind(')');  // proc(5): the state follows the name
+    if (name_ends != std::string::npos && line.substr(name_ends, 3) != ") S") return false;
+  }
+  return true;
+}
+
+void await_other_threads() {
+  const Nanoseconds end = now() + 2 * kSecond;
+  while (!do_other_threads_sleep() && now() < end) usleep(200);
+}
+#else
+void await_other_threads() {}
+#endif
 
 }  // namespace
 
@@ -72,6 +97,7 @@ Child::Child(const std::function<void(Wire&)>& body) : Child(socket_pair(), body
 Child::Child(std::pair<UniqueFd, UniqueFd> sockets, const std::function<void(Wire&)>& body)
     : wire_(std::move(sockets.first)) {
   std::fflush(nullptr);
+  await_other_threads();
   pid_ = fork();
   if (pid_ < 0) throw Failure("fork");
   if (pid_ > 0) return;
