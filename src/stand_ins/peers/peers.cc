@@ -165,13 +165,11 @@ std::optional<Peers::Meeting> Peers::take_waiting(std::uint32_t slot) {
   return found;
 }
 
+// Watched under the lock: whoever takes the meeting from then on may close its connection.
 void Peers::keep_waiting(Meeting meeting) {
-  const int connection = meeting.handshake.connection();
-  {
-    const std::lock_guard guard(mutex_);
-    waiting_.push_back(std::move(meeting));
-  }
-  if (watch_) watch_(connection);
+  const std::lock_guard guard(mutex_);
+  waiting_.push_back(std::move(meeting));
+  if (watch_) watch_(waiting_.back().handshake.connection());
 }
 
 Result<std::shared_ptr<Peer>> Peers::go_on(Meeting& meeting) {
@@ -231,24 +229,20 @@ void Peers::answer(UniqueFd connection) {
   keep_waiting({0, *std::move(handshake)});
 }
 
-std::shared_ptr<Peer> Peers::go_on_meeting(int connection, bool* waits) {
+std::shared_ptr<Peer> Peers::go_on_meeting(int connection) {
   std::optional<Meeting> meeting;
   {
     const std::lock_guard guard(mutex_);
     const auto entry = std::find_if(waiting_.begin(), waiting_.end(), [&](const Meeting& one) {
       return one.handshake.connection() == connection;
     });
-    *waits = entry != waiting_.end();
-    if (!*waits) return nullptr;
+    if (entry == waiting_.end()) return nullptr;
     meeting = std::move(*entry);
     waiting_.erase(entry);
   }
   Result<std::shared_ptr<Peer>> peer = go_on(*meeting);
   if (!peer) return nullptr;
-  if (*peer == nullptr) {
-    const std::lock_guard guard(mutex_);
-    waiting_.push_back(*std::move(meeting));
-  }
+  if (*peer == nullptr) keep_waiting(*std::move(meeting));
   return *peer;
 }
 

@@ -31,7 +31,7 @@ class Peers : public rnic::Liveness {
   // From here on others can meet this process. The segment outlives the Peers.
   void show(rnic::Segment& segment);
   // Called with the connection of a meeting that waits for the other side: go_on_meeting() is to be
-  // called when it can be read.
+  // called once, when it can be read. Under the lock, so that nobody closes the connection.
   void on_waiting(std::function<void(int)> watch) { watch_ = std::move(watch); }
   // Called with each that is met, on the thread that met it.
   void on_met(std::function<void(Peer&)> tell) { tell_ = std::move(tell); }
@@ -55,9 +55,8 @@ class Peers : public rnic::Liveness {
 
   // Service thread: somebody calls here.
   void answer(UniqueFd connection);
-  // Service thread: this connection can be read, or has ended. The peer that was met, if one was;
-  // false in `*waits` when nothing waits for it (any more).
-  std::shared_ptr<Peer> go_on_meeting(int connection, bool* waits);
+  // Service thread: this connection can be read, or has ended. The peer that was met, if one was.
+  std::shared_ptr<Peer> go_on_meeting(int connection);
   // The slots of those that were alive when it was last called.
   std::vector<std::uint32_t> forget_dead();
   // Whether a dead process that had not ended when it was forgotten has ended by now.

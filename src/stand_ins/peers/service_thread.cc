@@ -103,7 +103,7 @@ void ServiceThread::wait_and_sort(bool left) {
   for (int i = 0; i < count; ++i) {
     const std::uint64_t tag = events[i].data.u64;
     if (tag >= kMeeting) {
-      go_on_meeting(static_cast<int>(tag - kMeeting));
+      (void)peers_.go_on_meeting(static_cast<int>(tag - kMeeting));
     } else if (tag == kListener) {
       answer_calls();
     } else if (tag == kDoorbell) {
@@ -143,14 +143,6 @@ void ServiceThread::answer_calls() {
 void ServiceThread::pause_calls() {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
   calls_paused_until_ = now() + kCallsPause;
-}
-
-void ServiceThread::go_on_meeting(int connection) {
-  bool waits = false;
-  const std::shared_ptr<Peer> peer = peers_.go_on_meeting(connection, &waits);
-  if (peer == nullptr && waits) {
-    arm(connection, kMeeting + static_cast<std::uint64_t>(connection));
-  }
 }
 
 void ServiceThread::handle_deaths() {

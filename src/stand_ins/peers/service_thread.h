@@ -37,7 +37,6 @@ class ServiceThread {
   void wait_and_sort(bool left);
   void answer_calls();
   void pause_calls();
-  void go_on_meeting(int connection);
   void look_around();
   void handle_deaths();
   bool somebody_died();

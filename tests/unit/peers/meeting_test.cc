@@ -14,6 +14,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -123,11 +124,10 @@ class Place {
       std::vector<int> waiting;
       {
         const std::lock_guard guard(mutex_);
-        waiting = waiting_;
+        waiting = std::exchange(waiting_, {});
       }
       for (const int one : waiting) {
-        bool waits = false;
-        if (const auto peer = peers.go_on_meeting(one, &waits)) tell(*peer);
+        if (const auto peer = peers.go_on_meeting(one)) tell(*peer);
       }
     }
   }
