@@ -225,6 +225,8 @@ bool CompletionQueue::is_idle() {
          shared_.tail.load(std::memory_order_acquire) == head_.load(std::memory_order_relaxed);
 }
 
+// Who polls a completion and arms again before its producer has looked whether the queue is armed
+// gets one event for both armings. It comes after the second, so who arms and waits misses none.
 void CompletionQueue::request_notification(bool solicited_only) {
   std::uint32_t armed = shared_.armed.load(std::memory_order_relaxed);
   // A request for any completion is not weakened by a later one for solicited ones.

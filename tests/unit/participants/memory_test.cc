@@ -50,7 +50,7 @@ TEST(HostMemory, LiesInHugePagesWhereTheyAreAskedFor) {
 
 TEST(HostMemory, SaysHowManyHugePagesAreMissingAndHowToGetThem) {
   Result<Memory> memory =
-      Memory::allocate(MemoryKind::kHost, std::uint64_t{1} << 40, {}, Pages::kHuge);
+      Memory::allocate(MemoryKind::kHost, std::uint64_t{1} << 38, {}, Pages::kHuge);
   ASSERT_FALSE(memory) << "no machine has so much set aside";
   const std::string& text = memory.error().message;
   if (memory.error().code == ENOTSUP) GTEST_SKIP() << text;

@@ -143,7 +143,7 @@ TEST_F(ReregTest, RefusesWrongInputAndLeavesTheRegionAsItWas) {
 
 TEST_F(ReregTest, RefusesMemoryThatIsNotThereAndLeavesTheRegionAsItWas) {
   // In the middle of much that goes, so that nobody's next mapping is there.
-  constexpr std::size_t kMuch = std::size_t{1} << 30;
+  constexpr std::size_t kMuch = std::size_t{64} << 30;
   void* much = mmap(nullptr, kMuch, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(much, MAP_FAILED);
   ASSERT_EQ(munmap(much, kMuch), 0);
