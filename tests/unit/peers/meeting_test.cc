@@ -109,11 +109,11 @@ class Place {
       waiting_.push_back(connection);
     });
   }
-  // Takes calls, and goes on with them as a service thread would until a caller is met. Processes
-  // of other tests may call as well.
-  void answer_one() {
+  // Takes calls, and goes on with them as a service thread would until this caller is met.
+  // Processes of other tests may call as well, and before it.
+  void answer_call_of(rnic::Token caller) {
     bool met = false;
-    answer([&](Peer&) { met = true; }, [&] { return met; });
+    answer([&](Peer& peer) { met |= peer.token() == caller; }, [&] { return met; });
   }
   // Until `enough` says so, or for five seconds; who has been met is told.
   void answer(const std::function<void(Peer&)>& tell, const std::function<bool()>& enough) {
@@ -154,7 +154,7 @@ Identity this_process() {
 
 class PeersTest : public testing::Test {
  protected:
-  // A child that answers one call and then does as told.
+  // A child that answers this process's call and then does as told.
   void start(void (*then)()) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -164,7 +164,7 @@ class PeersTest : public testing::Test {
       Place place;
       const rnic::Token token = place.token();
       if (write(ends[1], &token, sizeof token) < 0) _exit(1);
-      place.answer_one();
+      place.answer_call_of(own_.token());
       then();
       while (true) pause();
     }
@@ -233,7 +233,7 @@ TEST_F(PeersTest, WhoAnswerACallLateTakeTheCallerForAlive) {
   const auto first = own_.peers.find(late.number());
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().code, EAGAIN);
-  std::thread answers([&] { late.answer_one(); });
+  std::thread answers([&] { late.answer_call_of(own_.token()); });
   Result<std::shared_ptr<Peer>> second = first;
   EXPECT_TRUE(within_two_seconds([&] {
     second = own_.peers.find(late.number());
