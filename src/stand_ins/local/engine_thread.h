@@ -37,7 +37,7 @@ class EngineThread {
     Copy::InFlight copy;  // that it waits for alone
     Nanoseconds looked_at = 0;
   };
-  // What one look at all rings has found so far.
+  // A round holds what one look at all rings has found so far.
   struct Round {
     Nanoseconds time;
     Nanoseconds retry_at;

@@ -165,7 +165,7 @@ std::optional<Peers::Meeting> Peers::take_waiting(std::uint32_t slot) {
   return found;
 }
 
-// Watched under the lock: whoever takes the meeting from then on may close its connection.
+// It is watched under the lock: whoever takes the meeting from then on may close its connection.
 void Peers::keep_waiting(Meeting meeting) {
   const std::lock_guard guard(mutex_);
   waiting_.push_back(std::move(meeting));

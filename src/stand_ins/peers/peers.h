@@ -31,7 +31,7 @@ class Peers : public rnic::Liveness {
   // From here on others can meet this process. The segment outlives the Peers.
   void show(rnic::Segment& segment);
   // Called with the connection of a meeting that waits for the other side: go_on_meeting() is to be
-  // called once, when it can be read. Under the lock, so that nobody closes the connection.
+  // called once, when it can be read. The lock is held, so that nobody closes the connection.
   void on_waiting(std::function<void(int)> watch) { watch_ = std::move(watch); }
   // Called with each that is met, on the thread that met it.
   void on_met(std::function<void(Peer&)> tell) { tell_ = std::move(tell); }

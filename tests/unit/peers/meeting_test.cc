@@ -377,12 +377,9 @@ TEST_F(PeersTest, WhoIsMetIsTold) {
   std::atomic<int> told{0};
   own_.peers.on_met([&](Peer&) { ++told; });
   Place other;
-  // Also other processes of this user may meet it, and before this one.
-  std::atomic<bool> is_found{false};
-  std::thread answers([&] { other.answer([](Peer&) {}, [&] { return is_found.load(); }); });
+  std::thread answers([&] { other.answer_call_of(own_.token()); });
   EXPECT_TRUE(
       within_two_seconds([&] { return static_cast<bool>(own_.peers.find(other.number())); }));
-  is_found.store(true);
   answers.join();
   EXPECT_GE(told.load(), 1);
   const int before = told.load();
