@@ -1,4 +1,5 @@
-// Regions without pinned pages between two processes: on-demand paging and the null region.
+// Regions without pages between two processes: on-demand paging, the null region, and memory that
+// the program has unmapped while it is registered.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -58,9 +59,10 @@ void check_pages_come_when_written() {
 TEST(OnDemand, PagesComeWhenTheyAreWritten) { check_pages_come_when_written(); }
 TEST(OnDemand, PagesComeWhenTheirOwnerCopies) { run_opaque(check_pages_come_when_written); }
 
-void check_gone_pages(const std::function<void(Side&, ibv_qp*, Memory&, Remote)>& request) {
-  Child child([](Wire& wire) {
-    be_target(wire, {.bytes = kBytes, .access = kOnDemand}, [](TargetSide t) {
+void check_gone_pages(const std::function<void(Side&, ibv_qp*, Memory&, Remote)>& request,
+                      unsigned access = kOnDemand) {
+  Child child([access](Wire& wire) {
+    be_target(wire, {.bytes = kBytes, .access = access}, [](TargetSide t) {
       t.side.receive(t.qp, {t.memory.segment(0, 4096)}, 7);
       take_away(t.memory);
       t.wire.meet();
@@ -86,22 +88,60 @@ void check_gone_pages(const std::function<void(Side&, ibv_qp*, Memory&, Remote)>
 void write_some(Side& side, ibv_qp* qp, Memory& memory, Remote to) {
   side.write(qp, memory, 0, 4096, to);
 }
+void read_some(Side& side, ibv_qp* qp, Memory& memory, Remote from) {
+  side.read(qp, memory, 0, 4096, from);
+}
 void send_some(Side& side, ibv_qp* qp, Memory& memory, Remote /*to*/) {
   side.send(qp, memory, 0, 4096);
 }
 
 TEST(OnDemand, WritingWherePagesAreGoneIsARemoteError) { check_gone_pages(write_some); }
-TEST(OnDemand, ReadingWherePagesAreGoneIsARemoteError) {
-  check_gone_pages([](Side& side, ibv_qp* qp, Memory& memory, const Remote& from) {
-    side.read(qp, memory, 0, 4096, from);
-  });
-}
+TEST(OnDemand, ReadingWherePagesAreGoneIsARemoteError) { check_gone_pages(read_some); }
 TEST(OnDemand, AReceiveWhosePagesAreGoneFailsOnBothSides) { check_gone_pages(send_some); }
 TEST(OnDemand, WritingWherePagesAreGoneIsARemoteErrorIfTheirOwnerCopies) {
   run_opaque([] { check_gone_pages(write_some); });
 }
 
-void check_own_pages_gone() {
+TEST(UnmappedMemory, WritingThereIsARemoteError) { check_gone_pages(write_some, kAllAccess); }
+TEST(UnmappedMemory, ReadingThereIsARemoteError) { check_gone_pages(read_some, kAllAccess); }
+
+// A NIC puts it into the pages that it has pinned. Here it goes nowhere, or ends with an error.
+void check_goes_on(ibv_qp_type type) {
+  Child child([type](Wire& wire) {
+    be_target(wire, {.type = type, .bytes = kBytes}, [](TargetSide t) {
+      t.side.receive(t.qp, {t.memory.segment(0, 4096)}, 7);
+      take_away(t.memory);
+      t.wire.meet();
+      const ibv_wc completion = t.side.completion();
+      require(completion.wr_id == 7, "the receive");
+      require(completion.status == IBV_WC_SUCCESS || completion.status == IBV_WC_LOC_PROT_ERR,
+              std::string("its status, found ") + ibv_wc_status_str(completion.status));
+      t.memory.deregister();
+      t.wire.meet();
+    });
+  });
+  Side side;
+  Memory& memory = side.memory(kBytes);
+  ibv_qp* qp = side.queue_pair(type);
+  Endpoint target{};
+  (void)connect_to_target(side, qp, child.wire(), {}, &target);
+  child.wire().meet();
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_SEND;
+  request.send_flags = IBV_SEND_SIGNALED;
+  if (type == IBV_QPT_UD) {
+    request.wr.ud = {side.address_handle(target), target.number, kQueueKey};
+  }
+  side.post(qp, request, {memory.segment(0, 1000)});
+  (void)side.completion();
+  child.wire().meet();
+  child.finish();
+}
+
+TEST(UnmappedMemory, ADatagramThatComesThereDoesNoHarm) { check_goes_on(IBV_QPT_UD); }
+TEST(UnmappedMemory, AMessageThatComesThereDoesNoHarm) { check_goes_on(IBV_QPT_RC); }
+
+void check_own_pages_gone(unsigned access = kOnDemand) {
   Child child([](Wire& wire) {
     be_target(wire, {}, [](TargetSide t) {
       t.wire.meet();
@@ -112,7 +152,7 @@ void check_own_pages_gone() {
     });
   });
   Side side;
-  Memory& memory = side.memory(kBytes, kOnDemand);
+  Memory& memory = side.memory(kBytes, access);
   ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
   const Remote remote = connect_to_target(side, qp, child.wire());
   take_away(memory);
@@ -124,8 +164,9 @@ void check_own_pages_gone() {
 
 TEST(OnDemand, TheInitiatorsOwnMissingPagesAreALocalError) { check_own_pages_gone(); }
 TEST(OnDemand, TheInitiatorsOwnMissingPagesAreALocalErrorThroughStaging) {
-  run_opaque(check_own_pages_gone);
+  run_opaque([] { check_own_pages_gone(); });
 }
+TEST(UnmappedMemory, OfTheInitiatorIsALocalError) { check_own_pages_gone(kAllAccess); }
 
 void check_null_region() {
   Child child([](Wire& wire) {

@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "base/clock.h"
@@ -12,6 +13,7 @@
 #include "base/processors.h"
 #include "base/quiet_thread.h"
 #include "base/spin_lock.h"
+#include "memory/fault_guard.h"
 #include "memory/own_memory.h"
 
 namespace gdr::local {
@@ -66,12 +68,14 @@ void copy_to_staging(void* to, const void* from, std::size_t bytes) {
 int carry_out(const Carry& carry) {
   void* memory = reinterpret_cast<void*>(carry.address);
   if (carry.by == Carry::By::kTouching) {
-    if (carry.into_staging) {
-      copy_to_staging(carry.staging, memory, carry.length);
-    } else {
-      std::memcpy(memory, carry.staging, carry.length);
-    }
-    return 0;
+    const bool is_there = memory::without_fault([&] {
+      if (carry.into_staging) {
+        copy_to_staging(carry.staging, memory, carry.length);
+      } else {
+        std::memcpy(memory, carry.staging, carry.length);
+      }
+    });
+    return is_there ? 0 : EFAULT;
   }
   iovec here[2] = {{carry.staging, carry.length}, {}};  // write_process splits it
   iovec there{memory, carry.length};

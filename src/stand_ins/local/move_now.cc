@@ -1,9 +1,11 @@
 #include "local/move_now.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 
 #include "local/process_memory.h"
+#include "memory/fault_guard.h"
 #include "memory/host_pages.h"
 #include "memory/own_memory.h"
 
@@ -100,8 +102,8 @@ int move_now(const PieceList& from, const PieceList& to, const Elsewhere& there)
     return read_process({peer->pid(), there.held}, target.span(), source.span());
   }
   if (on_demand) return memory::copy_own(source.span(), target.span());
-  copy_within(source.span(), target.span());
-  return 0;
+  const bool is_there = memory::without_fault([&] { copy_within(source.span(), target.span()); });
+  return is_there ? 0 : EFAULT;
 }
 
 bool can_be_touched(const PieceList& from, const PieceList& to) {

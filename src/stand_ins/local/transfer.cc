@@ -2,7 +2,10 @@
 
 #include <sched.h>
 
+#include <cerrno>
 #include <cstring>
+
+#include "memory/fault_guard.h"
 
 namespace gdr::local {
 namespace {
@@ -131,8 +134,11 @@ std::optional<Outcome> Transfer::poll_direct() {
     const std::uint64_t source = from.piece->address + from.offset;
     const std::uint64_t target = to.piece->address + to.offset;
     if (from.piece->cpu_reachable() && to.piece->cpu_reachable()) {
-      std::memmove(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source), length);
-      direct_.set_done(0);
+      const bool is_there = memory::without_fault([&] {
+        std::memmove(reinterpret_cast<void*>(target), reinterpret_cast<const void*>(source),
+                     length);
+      });
+      direct_.set_done(is_there ? 0 : EFAULT);
     } else {
       const Piece& device = from.piece->cpu_reachable() ? *to.piece : *from.piece;
       direct_.start_here(device.memory->client(), side_of(*to.piece, target),

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "memory/fault_guard.h"
 #include "net/port_counts.h"
 #include "rnic/multicast.h"
 
@@ -46,7 +47,7 @@ class Batch {
     Prepared& packet = prepared_[count_];
     const std::optional<std::uint32_t> pieces = queue_pair.gather(
         transmit, std::span(payload_).subspan(used_pieces_, kPiecesOfPacket), payload_room_);
-    if (!pieces) return false;
+    if (!pieces || !are_there(used_pieces_, *pieces)) return false;
     packet.header_bytes =
         static_cast<std::uint32_t>(wire::write_headers(transmit.packet, headers_[count_].data()));
     packet.payload_bytes = transmit.payload_bytes;
@@ -88,6 +89,18 @@ class Batch {
  private:
   static constexpr std::uint32_t kPiecesOfPacket = rnic::kMaxSegments + 1;
 
+  std::span<const iovec> payload_at(std::uint32_t first, std::uint32_t count) const {
+    return {&payload_[first], count};
+  }
+
+  // The program may have unmapped what it has registered.
+  bool are_there(std::uint32_t first, std::uint32_t count) const {
+    for (const iovec& piece : payload_at(first, count)) {
+      if (!memory::is_there(piece.iov_base, piece.iov_len)) return false;
+    }
+    return true;
+  }
+
   void begin_burst(std::uint32_t packet_bytes) {
     burst_pieces_ = burst_packets_ = burst_bytes_ = 0;
     packet_bytes_ = packet_bytes;
@@ -104,7 +117,7 @@ class Batch {
   void append(std::uint32_t index) {
     const Prepared& packet = prepared_[index];
     ended_ = packet.bytes < packet_bytes_;
-    const std::span<const iovec> payload(&payload_[packet.first_piece], packet.pieces);
+    const std::span<const iovec> payload = payload_at(packet.first_piece, packet.pieces);
     const bool in_one_piece = packet.payload_bytes <= kShortPayload;
     // Short packets share a piece: one that is all of a burst can be sent without a message header.
     const bool joins = in_one_piece && free_.size() >= packet.bytes + kMostPad;
@@ -114,27 +127,26 @@ class Batch {
       bytes = free_.data();
     }
     std::byte* end = bytes + packet.header_bytes;
+    // Another thread of the program may unmap it just now: then the receiver drops the packet.
+    bool is_whole = true;
     if (in_one_piece) {
-      for (const iovec& piece : payload) {
-        std::memcpy(end, piece.iov_base, piece.iov_len);
-        end += piece.iov_len;
-      }
+      is_whole = copy_payload(payload, end);
+      if (!is_whole) std::memset(end, 0, packet.payload_bytes);
+      end += packet.payload_bytes;
     }
     wire::Icrc icrc =
         wire::icrc_begin({port_.address(), destination_, source_port_, wire::kRocePort},
                          static_cast<std::uint16_t>(burst_packets_), packet.bytes, {bytes, end});
     if (!in_one_piece) {
       pieces_[burst_pieces_++] = {bytes, packet.header_bytes};
-      for (const iovec& piece : payload) {
-        icrc.add({static_cast<const std::byte*>(piece.iov_base), piece.iov_len});
-        pieces_[burst_pieces_++] = piece;
-      }
+      is_whole = add_payload(payload, icrc);
+      for (const iovec& piece : payload) pieces_[burst_pieces_++] = piece;
       bytes = end;  // the rest lies behind the headers, where no payload is
     }
     std::memset(end, 0, kMostPad);
     icrc.add({end, packet.pad});
     end += packet.pad;
-    const std::uint32_t value = icrc.value();
+    const std::uint32_t value = is_whole ? icrc.value() : ~icrc.value();
     std::memcpy(end, &value, sizeof value);
     end += sizeof value;
     if (joins) {
@@ -147,6 +159,23 @@ class Batch {
     }
     burst_bytes_ += packet.bytes;
     ++burst_packets_;
+  }
+
+  // False, for both: some of it is not there.
+  static bool copy_payload(std::span<const iovec> payload, std::byte* to) {
+    return memory::without_fault([&] {
+      for (const iovec& piece : payload) {
+        std::memcpy(to, piece.iov_base, piece.iov_len);
+        to += piece.iov_len;
+      }
+    });
+  }
+  static bool add_payload(std::span<const iovec> payload, wire::Icrc& icrc) {
+    return memory::without_fault([&] {
+      for (const iovec& piece : payload) {
+        icrc.add({static_cast<const std::byte*>(piece.iov_base), piece.iov_len});
+      }
+    });
   }
 
   int send_burst() {

@@ -1,6 +1,7 @@
 // The memory of an adapter: registering it, and waiting for what still copies from or to it.
 #include <infiniband/verbs.h>
 
+#include "memory/fault_guard.h"
 #include "rnic/adapter.h"
 
 namespace gdr::rnic {
@@ -26,6 +27,9 @@ Result<Backing> back(std::uint64_t address, const RegionAttributes& attributes) 
   if ((attributes.access & IBV_ACCESS_ON_DEMAND) != 0) {
     return Backing::on_demand(address);
   }
+  // The program may unmap it before it deregisters it: UCX does with the receive buffers of a UD
+  // queue pair, which datagrams still come to.
+  memory::catch_faults();
   Result<std::unique_ptr<memory::PinnedMemory>> pinned = memory::PinnedMemory::pin(
       address, attributes.length, (attributes.access & IBV_ACCESS_LOCAL_WRITE) != 0);
   if (!pinned) return pinned.error();

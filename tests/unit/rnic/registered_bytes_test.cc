@@ -6,6 +6,8 @@
 #include <array>
 #include <numeric>
 
+#include "memory/fault_guard.h"
+
 namespace gdr::rnic {
 namespace {
 
@@ -68,6 +70,25 @@ TEST_F(RegisteredBytesTest, OnDemandAreAnErrorWherePagesAreNot) {
   EXPECT_TRUE(read_registered(place(bytes, Reach::kOnDemand), bytes_));
   EXPECT_FALSE(write_registered(place(bytes, Reach::kOnDemand), bytes_));
   munmap(bytes, kPage);
+}
+
+// As UCX does with receive buffers that datagrams still come to.
+TEST_F(RegisteredBytesTest, OfTheHostAreAnErrorOnceTheyAreUnmapped) {
+  memory::catch_faults();
+  void* page = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  auto* bytes = static_cast<std::byte*>(page);
+  ASSERT_EQ(mprotect(bytes + kPage, kPage, PROT_NONE), 0);
+  for (int times = 0; times < 2; ++times) {
+    EXPECT_FALSE(write_registered(place(bytes + kPage, Reach::kHost), bytes_));
+    EXPECT_FALSE(read_registered(place(bytes + kPage, Reach::kHost), other_));
+    EXPECT_FALSE(write_registered(place(bytes + kPage - 8, Reach::kHost), bytes_))
+        << "also where only the end is missing";
+    EXPECT_TRUE(write_registered(place(bytes, Reach::kHost), bytes_));
+    EXPECT_TRUE(read_registered(place(bytes, Reach::kHost), other_));
+    EXPECT_EQ(other_, bytes_) << "what is there is as before";
+  }
+  munmap(bytes, 2 * kPage);
 }
 
 TEST_F(RegisteredBytesTest, OfNoLengthAreThereWhereverTheyAre) {

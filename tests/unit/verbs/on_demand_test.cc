@@ -139,6 +139,22 @@ TEST_F(OnDemandTest, RemoteMemoryThatIsGoneIsARemoteError) {
   EXPECT_EQ(post(IBV_WR_RDMA_WRITE, pinned_, on_demand_), IBV_WC_REM_OP_ERR);
 }
 
+// A NIC goes on with the pages that it has pinned.
+TEST_F(OnDemandTest, OrdinaryMemoryThatIsGoneIsAnErrorAndNoSignal) {
+  ibv_mr* ordinary = ibv_reg_mr(pd_, pages_, kMemoryBytes, static_cast<int>(kAllAccess));
+  ASSERT_NE(ordinary, nullptr);
+  take_away();
+  for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {
+    make_pair();
+    EXPECT_EQ(post(opcode, pinned_, ordinary), IBV_WC_REM_OP_ERR);
+    make_pair();
+    EXPECT_EQ(post(opcode, ordinary, pinned_), IBV_WC_LOC_PROT_ERR);
+  }
+  make_pair();
+  EXPECT_EQ(atomic(pinned_, ordinary), IBV_WC_REM_OP_ERR);
+  EXPECT_EQ(ibv_dereg_mr(ordinary), 0);
+}
+
 TEST_F(OnDemandTest, LocalMemoryThatIsGoneIsALocalError) {
   take_away();
   for (const ibv_wr_opcode opcode : {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ}) {

@@ -1,0 +1,47 @@
+// Loads and stores in memory that the program may have unmapped although it is registered. A NIC
+// goes on with the pages that it has pinned; here the signal of such an access becomes an answer.
+//
+//   catch_faults();   // once, before the first
+//   if (!without_fault([&] { std::memcpy(to, from, bytes); })) return EFAULT;
+//
+// catch_faults() puts a handler for SIGSEGV and SIGBUS before the program's own, which gets every
+// other such signal as if this one were not there. A program that puts another handler in its place
+// later has these signals again, also for accesses of this kind.
+//
+// Costs some nanoseconds where nothing is missing, and no system call. Any thread.
+#pragma once
+
+#include <atomic>
+#include <csetjmp>
+
+namespace gdr::memory {
+
+// Any number of times, from any thread. Cold.
+void catch_faults();
+
+namespace fault_guard {
+
+// Where this thread goes on after a fault; null: nowhere. In the part of thread-local memory that
+// is there without an allocation, since a signal handler reads it.
+extern constinit thread_local sigjmp_buf* landing [[gnu::tls_model("initial-exec")]];
+
+}  // namespace fault_guard
+
+// False: some of what it touches is not there, and it was left in its middle. So `access` only
+// copies or reads bytes: it takes no lock, has nothing to destroy, and guards nothing itself.
+template <typename Access>
+[[gnu::noinline]] bool without_fault(const Access& access) {
+  sigjmp_buf here;
+  if (sigsetjmp(here, 0) != 0) return false;  // NOLINT(cert-err52-cpp): out of a signal handler
+  fault_guard::landing = &here;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  access();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  fault_guard::landing = nullptr;
+  return true;
+}
+
+// Whether every page of the bytes can be read now.
+bool is_there(const void* bytes, std::size_t length);
+
+}  // namespace gdr::memory

@@ -1,0 +1,188 @@
+#include "memory/fault_guard.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <functional>
+#include <thread>
+
+#include "mapping.h"
+
+namespace gdr::memory {
+namespace {
+
+constexpr std::size_t kOnePage = 4096;
+
+// Where a fault of the test's own is caught; or is seen to.
+volatile sig_atomic_t times_caught = 0;
+volatile void* caught_at = nullptr;
+
+void catch_by_making_it_readable(int /*signal*/, siginfo_t* info, void* /*context*/) {
+  times_caught = times_caught + 1;
+  caught_at = info->si_addr;
+  const auto page = reinterpret_cast<std::uint64_t>(info->si_addr) & ~(kOnePage - 1);
+  mprotect(reinterpret_cast<void*>(page), kOnePage, PROT_READ);
+}
+void count_only(int /*signal*/) { times_caught = times_caught + 1; }
+
+struct Ending {
+  bool by_signal;
+  int number;
+};
+
+// How a process of its own ends that does this: which handlers a process has is for all its tests.
+// Those that use it run first (DeathTest), before another test has put the handler in place.
+Ending ending_of(const std::function<int()>& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    for (const int signal : {SIGSEGV, SIGBUS}) (void)std::signal(signal, SIG_DFL);
+    alarm(20);
+    _exit(body());
+  }
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  if (WIFSIGNALED(status)) return {true, WTERMSIG(status)};
+  return {false, WEXITSTATUS(status)};
+}
+
+void expect_exits(int code, const std::function<int()>& body) {
+  const Ending ending = ending_of(body);
+  EXPECT_FALSE(ending.by_signal) << strsignal(ending.number);
+  EXPECT_EQ(ending.number, code);
+}
+
+bool reads(const void* at) {
+  return without_fault([at] { (void)*static_cast<const volatile char*>(at); });
+}
+
+TEST(FaultGuard, TellsOfMemoryThatIsNotThereEachTimeAndOnEveryThread) {
+  catch_faults();
+  const Mapping gone(2 * kOnePage, PROT_NONE), there(kOnePage);
+  const auto look = [&] {
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_FALSE(reads(gone.data()));
+      EXPECT_TRUE(reads(there.data()));
+      EXPECT_FALSE(without_fault([&] { std::memset(gone.data() + 100, 1, 5000); }));
+    }
+  };
+  look();
+  std::thread(look).join();
+}
+
+TEST(FaultGuard, TellsOfAFileThatHasBecomeShorter) {
+  catch_faults();
+  const int file = memfd_create("short", 0);
+  ASSERT_EQ(ftruncate(file, kOnePage), 0);
+  void* page = mmap(nullptr, kOnePage, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  EXPECT_TRUE(reads(page));
+  ASSERT_EQ(ftruncate(file, 0), 0);
+  EXPECT_FALSE(reads(page)) << "which is a SIGBUS";
+  munmap(page, kOnePage);
+  close(file);
+}
+
+TEST(FaultGuard, LooksAtEveryPageOfTheBytes) {
+  catch_faults();
+  const Mapping bytes(3 * kOnePage);
+  EXPECT_TRUE(is_there(bytes.data(), 3 * kOnePage));
+  ASSERT_EQ(mprotect(bytes.data() + kOnePage, kOnePage, PROT_NONE), 0);
+  EXPECT_FALSE(is_there(bytes.data(), 3 * kOnePage));
+  EXPECT_FALSE(is_there(bytes.data() + kOnePage - 1, 2));
+  EXPECT_FALSE(is_there(bytes.data() + 2 * kOnePage - 1, 2));
+  EXPECT_TRUE(is_there(bytes.data(), kOnePage));
+  EXPECT_TRUE(is_there(bytes.data() + 2 * kOnePage, kOnePage));
+  EXPECT_TRUE(is_there(bytes.data() + kOnePage, 0)) << "nothing is anywhere";
+}
+
+TEST(FaultGuard, LeavesTheSignalMaskAsItWas) {
+  catch_faults();
+  const Mapping gone(kOnePage, PROT_NONE);
+  sigset_t wanted, before, after;
+  sigemptyset(&wanted);
+  sigaddset(&wanted, SIGUSR1);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &wanted, &before), 0);
+  EXPECT_FALSE(reads(gone.data()));
+  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, &before, &after), 0);
+  EXPECT_EQ(sigismember(&after, SIGUSR1), 1);
+  EXPECT_EQ(sigismember(&after, SIGSEGV), 0);
+}
+
+TEST(FaultGuardDeathTest, LeavesOtherFaultsToTheProgramsOwnHandler) {
+  expect_exits(0, [] {
+    struct sigaction own {};
+    own.sa_sigaction = catch_by_making_it_readable;
+    own.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &own, nullptr);
+    catch_faults();
+    const Mapping gone(kOnePage, PROT_NONE), other(kOnePage, PROT_NONE);
+    if (reads(gone.data()) || times_caught != 0) return 1;
+    if (*static_cast<volatile unsigned char*>(other.data() + 5) != 0) return 2;
+    if (times_caught != 1 || caught_at != other.data() + 5) return 3;
+    return reads(gone.data()) ? 4 : 0;
+  });
+}
+
+TEST(FaultGuardDeathTest, LeavesSignalsThatAProcessSendsToTheProgramsOwnHandler) {
+  expect_exits(0, [] {
+    (void)std::signal(SIGSEGV, count_only);
+    catch_faults();
+    (void)raise(SIGSEGV);
+    // Also in the middle of a guarded access.
+    const bool whole = without_fault([] { (void)raise(SIGSEGV); });
+    return whole && times_caught == 2 ? 0 : 1;
+  });
+}
+
+TEST(FaultGuardDeathTest, HandsAOneTimeHandlerOneFault) {
+  const Ending ending = ending_of([] {
+    struct sigaction own {};
+    own.sa_handler = count_only;
+    own.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGSEGV, &own, nullptr);
+    catch_faults();
+    (void)raise(SIGSEGV);
+    if (times_caught != 1) return 1;
+    (void)raise(SIGSEGV);
+    return 2;
+  });
+  EXPECT_TRUE(ending.by_signal) << ending.number;
+  EXPECT_EQ(ending.number, SIGSEGV);
+}
+
+TEST(FaultGuardDeathTest, EndsAProgramWithoutAHandlerByTheSignalAsBefore) {
+  for (const bool is_sent : {false, true}) {
+    const Ending ending = ending_of([is_sent] {
+      catch_faults();
+      const Mapping gone(kOnePage, PROT_NONE);
+      if (reads(gone.data())) return 1;
+      if (is_sent) {
+        (void)raise(SIGSEGV);
+      } else {
+        (void)*static_cast<volatile unsigned char*>(gone.data());
+      }
+      return 2;
+    });
+    EXPECT_TRUE(ending.by_signal) << ending.number;
+    EXPECT_EQ(ending.number, SIGSEGV);
+  }
+}
+
+TEST(FaultGuardDeathTest, IgnoresWhatTheProgramIgnores) {
+  expect_exits(0, [] {
+    (void)std::signal(SIGBUS, SIG_IGN);
+    catch_faults();
+    (void)raise(SIGBUS);
+    return 0;
+  });
+}
+
+}  // namespace
+}  // namespace gdr::memory
