@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "connection.h"
+#include "missing_pages.h"
 #include "segments.h"
 
 namespace gdr::test {
@@ -26,9 +27,7 @@ std::size_t resident(Memory& memory) {
 }
 
 void take_away(Memory& memory) {
-  require(mmap(memory.bytes(), memory.size(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-               -1, 0) != MAP_FAILED,
-          "pages are taken away");
+  require(take_pages_away(memory.bytes(), memory.size()), "pages are taken away");
 }
 
 void check_pages_come_when_written() {
@@ -166,7 +165,7 @@ TEST(OnDemand, TheInitiatorsOwnMissingPagesAreALocalError) { check_own_pages_gon
 TEST(OnDemand, TheInitiatorsOwnMissingPagesAreALocalErrorThroughStaging) {
   run_opaque([] { check_own_pages_gone(); });
 }
-TEST(UnmappedMemory, OfTheInitiatorIsALocalError) { check_own_pages_gone(kAllAccess); }
+TEST(UnmappedMemory, OnTheInitiatorsSideIsALocalError) { check_own_pages_gone(kAllAccess); }
 
 void check_null_region() {
   Child child([](Wire& wire) {

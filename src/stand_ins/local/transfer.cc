@@ -58,6 +58,31 @@ Copy::Side side_of(const Piece& piece, std::uint64_t address) {
   return piece.memory->side_at(address);
 }
 
+struct Spot {
+  const Piece& piece;
+  std::uint64_t address;  // in it
+};
+
+// Whether the client may touch it, if it is the host's: memory that is not locked it stages itself,
+// by loads and stores. Of few bytes it is cheaper to look than to ask for locks.
+bool is_there(memory::PeerMemoryClient& client, const Spot& spot, std::uint64_t length) {
+  if (!spot.piece.cpu_reachable()) return true;
+  if (length >= kWorthCrew && client.is_locked(spot.address, length)) return true;
+  return memory::is_there(reinterpret_cast<const void*>(spot.address), length);
+}
+
+// At least one of the two is a GPU's.
+void start_by_client(Copy& copy, const Spot& from, const Spot& to, std::uint64_t length,
+                     Copy::Turn turn) {
+  const Piece& device = from.piece.cpu_reachable() ? to.piece : from.piece;
+  memory::PeerMemoryClient& client = device.memory->client();
+  if (!is_there(client, from, length) || !is_there(client, to, length)) {
+    return copy.set_done(EFAULT);
+  }
+  copy.start_here(client, side_of(to.piece, to.address), side_of(from.piece, from.address), length,
+                  turn);
+}
+
 // By staging, of this client's copies or, without one, of none.
 struct Way {
   bool is_staged = false;
@@ -82,9 +107,7 @@ bool goes_by_one_copy(const PieceList& from, const PieceList& to, const Means& m
 
 void start_directly(Copy& copy, const Piece& from, const Piece& to, std::uint64_t length,
                     Copy::Turn turn) {
-  const Piece& device = from.cpu_reachable() ? to : from;
-  copy.start_here(device.memory->client(), side_of(to, to.address), side_of(from, from.address),
-                  length, turn);
+  start_by_client(copy, {from, from.address}, {to, to.address}, length, turn);
 }
 
 bool Transfer::begin(const PieceList& from, const PieceList& to, const Elsewhere& there,
@@ -111,13 +134,13 @@ Copy& Transfer::begin_with_copy(const PieceList& from, const PieceList& to) {
 
 std::optional<Outcome> Transfer::poll() { return is_staged_ ? pipeline_.poll() : poll_direct(); }
 
-// Whether the direct copy failed because the memory on this side was freed.
+// Whether the direct copy failed because the memory on this side was freed or unmapped.
 bool Transfer::own_side_is_gone() const {
   for (const PieceList* list : {&from_, &to_}) {
     const Piece& piece = *find_position(*list, finished_).piece;
     if (!piece.remote && piece.memory != nullptr && !piece.memory->still_valid()) return true;
   }
-  return false;
+  return !can_be_touched(from_, to_);
 }
 
 std::optional<Outcome> Transfer::poll_direct() {
@@ -140,9 +163,7 @@ std::optional<Outcome> Transfer::poll_direct() {
       });
       direct_.set_done(is_there ? 0 : EFAULT);
     } else {
-      const Piece& device = from.piece->cpu_reachable() ? *to.piece : *from.piece;
-      direct_.start_here(device.memory->client(), side_of(*to.piece, target),
-                         side_of(*from.piece, source), length, turn_);
+      start_by_client(direct_, {*from.piece, source}, {*to.piece, target}, length, turn_);
       if (direct_.idle()) return std::nullopt;
     }
     started_ = finished_ + length;

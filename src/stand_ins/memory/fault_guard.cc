@@ -1,10 +1,16 @@
 #include "memory/fault_guard.h"
 
+#include <ucontext.h>
+
 #include <csignal>
 #include <cstdint>
 #include <mutex>
 
 #include "memory/host_pages.h"
+
+// glibc's own. Older releases of UCX have a sigaction() that says yes to a handler of these signals
+// and leaves theirs in place.
+extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*) noexcept;
 
 namespace gdr::memory {
 namespace fault_guard {
@@ -17,58 +23,90 @@ namespace {
 
 using fault_guard::landing;
 
-// What the program had for each signal. Written once, before the handler that reads them is there.
+// What the program had for each signal.
 struct Before {
   int signal;
   struct sigaction action;
 };
 constinit Before before_of[] = {{SIGSEGV, {}}, {SIGBUS, {}}};
 
+bool has_handler(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 ||
+         (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+// By a process, or by the kernel of a page that no instruction waits for.
+bool is_sent(int signal, const siginfo_t& info) {
+  return info.si_code <= 0 || (signal == SIGBUS && info.si_code == BUS_MCEERR_AO);
+}
+
 // As if this handler were not there.
 void pass_on(int signal, siginfo_t* info, void* context) {
-  Before& before = before_of[signal == SIGBUS];
-  struct sigaction& action = before.action;
-  const bool is_default = (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL;
-  const bool is_ignored = (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
-  const bool is_sent = info->si_code <= 0;  // by a process; the kernel's own cannot be ignored
-  if (is_ignored && is_sent) return;
-  if (is_default || is_ignored) {
-    // The instruction that faulted does so again, with nobody to catch it: the core file shows it.
-    sigaction(signal, &action, nullptr);
-    if (is_sent) (void)raise(signal);
+  struct sigaction& action = before_of[signal == SIGBUS].action;
+  if (!has_handler(action)) {
+    const bool sent = is_sent(signal, *info);
+    if (sent && action.sa_handler == SIG_IGN) return;
+    // An instruction that faulted does so again, with nobody to catch it: the core file shows it.
+    (void)__sigaction(signal, &action, nullptr);
+    if (sent) (void)raise(signal);
     return;
   }
-  const struct sigaction now = action;
-  if ((now.sa_flags & SA_RESETHAND) != 0) {
+  const struct sigaction present = action;
+  if ((present.sa_flags & SA_RESETHAND) != 0) {
     action.sa_flags &= ~SA_SIGINFO;
     action.sa_handler = SIG_DFL;
   }
-  if ((now.sa_flags & SA_SIGINFO) != 0) return now.sa_sigaction(signal, info, context);
-  now.sa_handler(signal);
+  if ((present.sa_flags & SA_SIGINFO) != 0) return present.sa_sigaction(signal, info, context);
+  present.sa_handler(signal);
+}
+
+bool is_of_guarded_access(int signal, const siginfo_t& info) {
+  if (landing == nullptr || is_sent(signal, info)) return false;
+  const bool may_mend = signal == SIGSEGV && info.si_code == SEGV_ACCERR;
+  return !may_mend || !has_handler(before_of[0].action);
+}
+
+[[noreturn]] void land() {
+  sigjmp_buf* const to = landing;
+  landing = nullptr;
+  siglongjmp(*to, 1);  // NOLINT(cert-err52-cpp)
+}
+
+// The thread lands once the handler has returned, so that the kernel restores what it had changed
+// for it: the signal mask, how floating-point numbers are rounded, the alternate stack.
+void land_after(void* context) {
+#if defined(__x86_64__)
+  constexpr greg_t kRedZone = 128, kStackUnit = 16, kReturnAddress = 8, kDirectionFlag = 1 << 10;
+  greg_t* const registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  registers[REG_RIP] = reinterpret_cast<greg_t>(&land);
+  registers[REG_RSP] = ((registers[REG_RSP] - kRedZone) & -kStackUnit) - kReturnAddress;
+  registers[REG_EFL] &= ~kDirectionFlag;
+#else
+  (void)pthread_sigmask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
+  land();
+#endif
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  sigjmp_buf* const to = landing;
-  if (to == nullptr || info->si_code <= 0) return pass_on(signal, info, context);
-  landing = nullptr;
-  // As at the end of a handler: what was let through before is let through again.
-  (void)pthread_sigmask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
-  siglongjmp(*to, 1);  // NOLINT(cert-err52-cpp)
+  if (is_of_guarded_access(signal, *info)) return land_after(context);
+  pass_on(signal, info, context);
+}
+
+// With the mask and the flags of the program's own handler, which it may count on.
+void put_before(Before& before) {
+  if (__sigaction(before.signal, nullptr, &before.action) != 0) return;
+  struct sigaction own = before.action;
+  own.sa_sigaction = on_fault;
+  own.sa_flags = (own.sa_flags | SA_SIGINFO) & ~SA_RESETHAND;
+  (void)__sigaction(before.signal, &own, nullptr);
 }
 
 }  // namespace
 
-// With the mask and the flags of the program's own handler, which it may count on.
 void catch_faults() {
   static std::once_flag once;
   std::call_once(once, [] {
-    for (Before& before : before_of) {
-      if (sigaction(before.signal, nullptr, &before.action) != 0) continue;
-      struct sigaction own = before.action;
-      own.sa_sigaction = on_fault;
-      own.sa_flags = (own.sa_flags | SA_SIGINFO) & ~SA_RESETHAND;
-      (void)sigaction(before.signal, &own, nullptr);
-    }
+    for (Before& before : before_of) put_before(before);
   });
 }
 

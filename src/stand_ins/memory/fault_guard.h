@@ -5,14 +5,17 @@
 //   if (!without_fault([&] { std::memcpy(to, from, bytes); })) return EFAULT;
 //
 // catch_faults() puts a handler for SIGSEGV and SIGBUS before the program's own, which gets every
-// other such signal as if this one were not there. A program that puts another handler in its place
-// later has these signals again, also for accesses of this kind.
+// other such signal as if this one were not there, and first of all those of pages whose rights it
+// may have taken away to notice accesses (SEGV_ACCERR). A program that puts another handler in its
+// place later has these signals again, also for accesses of this kind.
 //
-// Costs some nanoseconds where nothing is missing, and no system call. Any thread.
+// Costs some nanoseconds where nothing is missing, and no system call. Any thread. A fault in a
+// signal handler that has interrupted such an access counts as one of the access.
 #pragma once
 
 #include <atomic>
 #include <csetjmp>
+#include <cstddef>
 
 namespace gdr::memory {
 
@@ -27,12 +30,12 @@ extern constinit thread_local sigjmp_buf* landing [[gnu::tls_model("initial-exec
 
 }  // namespace fault_guard
 
-// False: some of what it touches is not there, and it was left in its middle. So `access` only
-// copies or reads bytes: it takes no lock, has nothing to destroy, and guards nothing itself.
+// False: some of what it touches is not there, and it stopped half-way. So `access` only copies or
+// reads bytes: it takes no lock, has nothing to destroy, and guards nothing itself.
 template <typename Access>
 [[gnu::noinline]] bool without_fault(const Access& access) {
   sigjmp_buf here;
-  if (sigsetjmp(here, 0) != 0) return false;  // NOLINT(cert-err52-cpp): out of a signal handler
+  if (sigsetjmp(here, 0) != 0) return false;  // NOLINT(cert-err52-cpp): out of a fault
   fault_guard::landing = &here;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   access();

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "base/unique_fd.h"
+#include "memory/fault_guard.h"
 #include "memory/host_pages.h"
 
 namespace gdr::memory {
@@ -88,13 +89,12 @@ class Pipe {
   UniqueFd read_end_, write_end_;
 };
 
-// Touches every page first. Only memory that another thread unmaps in that moment is a signal.
+// Touches every page first: where it is missing and may be made, it is made.
 int copy_by_touching(const std::byte* from, std::byte* to, std::size_t bytes) {
   if (!kernel_populates()) return EMFILE;
   const auto number = [](const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); };
   if (!fault_in(number(from), bytes, false) || !fault_in(number(to), bytes, true)) return EFAULT;
-  std::memmove(to, from, bytes);
-  return 0;
+  return without_fault([=] { std::memmove(to, from, bytes); }) ? 0 : EFAULT;
 }
 
 int copy_piece_by_pipe(const std::byte* from, std::byte* to, std::size_t bytes) {

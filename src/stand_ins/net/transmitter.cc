@@ -16,6 +16,8 @@ constexpr std::uint32_t kMostPad = 3;
 // less than the copy.
 constexpr std::uint32_t kShortPayload = 256;
 constexpr std::uint32_t kTailBytes = kMostPad + wire::kIcrcBytes;
+// In place of a payload that is gone.
+constexpr std::array<std::byte, wire::kMostPayload> kNoBytes{};
 
 // One packet that is to be sent: where its parts lie.
 struct Prepared {
@@ -140,7 +142,11 @@ class Batch {
     if (!in_one_piece) {
       pieces_[burst_pieces_++] = {bytes, packet.header_bytes};
       is_whole = add_payload(payload, icrc);
-      for (const iovec& piece : payload) pieces_[burst_pieces_++] = piece;
+      if (is_whole) {
+        for (const iovec& piece : payload) pieces_[burst_pieces_++] = piece;
+      } else {
+        pieces_[burst_pieces_++] = {const_cast<std::byte*>(kNoBytes.data()), packet.payload_bytes};
+      }
       bytes = end;  // the rest lies behind the headers, where no payload is
     }
     std::memset(end, 0, kMostPad);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "memory/fault_guard.h"
+#include "missing_pages.h"
 #include "transfer_fixture.h"
 
 namespace gdr::local {
@@ -66,6 +68,31 @@ TEST_F(TransferTest, NeverHandsMemoryWhosePagesMayBeMissingToTheClient) {
   const Outcome outcome = run(list(from_, pinned_from_.get(), {}), there, nullptr);
   EXPECT_EQ(outcome.error, EFAULT);
   EXPECT_TRUE(outcome.remote);
+}
+
+// Registered as ordinary memory, and unmapped since: a driver stages it by loads and stores.
+TEST_F(TransferTest, HandsMemoryThatIsGoneToNoClientAndTellsWhoseItIs) {
+  constexpr std::uint64_t kPage = 4096, kHole = 16 * kPage, kLong = std::uint64_t{512} << 10;
+  memory::catch_faults();
+  void* pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_TRUE(test::take_pages_away(static_cast<std::uint8_t*>(pages) + kHole, kPage));
+  client_.host_is_locked = false;
+  for (const bool is_remote : {false, true}) {
+    for (const std::uint64_t bytes : {2 * kPage, kLong}) {
+      Piece gone = piece_at(static_cast<std::uint8_t*>(pages) + kHole - kPage, bytes);
+      gone.remote = is_remote;
+      PieceList host, gpu = list(to_, pinned_to_.get(), {});
+      host.add(gone);
+      gpu.truncate(bytes);
+      client_.started = 0;
+      const Outcome outcome = run(host, gpu, nullptr);
+      EXPECT_EQ(outcome.error, EFAULT);
+      EXPECT_EQ(outcome.remote, is_remote);
+      EXPECT_EQ(client_.started, 0);
+    }
+  }
+  munmap(pages, kBytes);
 }
 
 // A program that polls the last byte may use all others: where bytes are carried by threads, and

@@ -6,12 +6,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include <csignal>
 #include <cstring>
 #include <functional>
 #include <thread>
 
 #include "mapping.h"
+#include "missing_pages.h"
 
 namespace gdr::memory {
 namespace {
@@ -20,7 +25,7 @@ constexpr std::size_t kOnePage = 4096;
 
 // Where a fault of the test's own is caught; or is seen to.
 volatile sig_atomic_t times_caught = 0;
-volatile void* caught_at = nullptr;
+void* volatile caught_at = nullptr;
 
 void catch_by_making_it_readable(int /*signal*/, siginfo_t* info, void* /*context*/) {
   times_caught = times_caught + 1;
@@ -58,13 +63,19 @@ void expect_exits(int code, const std::function<int()>& body) {
   EXPECT_EQ(ending.number, code);
 }
 
+class Gone : public Mapping {
+ public:
+  Gone() : Mapping(2 * kOnePage) { EXPECT_TRUE(test::take_pages_away(data(), 2 * kOnePage)); }
+};
+
 bool reads(const void* at) {
   return without_fault([at] { (void)*static_cast<const volatile char*>(at); });
 }
 
 TEST(FaultGuard, TellsOfMemoryThatIsNotThereEachTimeAndOnEveryThread) {
   catch_faults();
-  const Mapping gone(2 * kOnePage, PROT_NONE), there(kOnePage);
+  const Gone gone;
+  const Mapping there(kOnePage);
   const auto look = [&] {
     for (int i = 0; i < 3; ++i) {
       EXPECT_FALSE(reads(gone.data()));
@@ -89,11 +100,34 @@ TEST(FaultGuard, TellsOfAFileThatHasBecomeShorter) {
   close(file);
 }
 
+TEST(FaultGuard, TellsOfMemoryThatHasBeenUnmapped) {
+  catch_faults();
+  const Mapping bytes(3 * kOnePage);
+  ASSERT_EQ(munmap(bytes.data() + kOnePage, kOnePage), 0);
+  EXPECT_FALSE(reads(bytes.data() + kOnePage));
+  EXPECT_TRUE(reads(bytes.data()));
+}
+
+#if defined(__x86_64__)
+TEST(FaultGuard, LeavesHowFloatingPointNumbersAreRounded) {
+  catch_faults();
+  const Gone gone;
+  const unsigned before = _mm_getcsr();
+  const unsigned to_zero = before | _MM_ROUND_TOWARD_ZERO | _MM_FLUSH_ZERO_ON;
+  _mm_setcsr(to_zero);
+  const bool whole = reads(gone.data());
+  const unsigned after = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_FALSE(whole);
+  EXPECT_EQ(after, to_zero);
+}
+#endif
+
 TEST(FaultGuard, LooksAtEveryPageOfTheBytes) {
   catch_faults();
   const Mapping bytes(3 * kOnePage);
   EXPECT_TRUE(is_there(bytes.data(), 3 * kOnePage));
-  ASSERT_EQ(mprotect(bytes.data() + kOnePage, kOnePage, PROT_NONE), 0);
+  ASSERT_TRUE(test::take_pages_away(bytes.data() + kOnePage, kOnePage));
   EXPECT_FALSE(is_there(bytes.data(), 3 * kOnePage));
   EXPECT_FALSE(is_there(bytes.data() + kOnePage - 1, 2));
   EXPECT_FALSE(is_there(bytes.data() + 2 * kOnePage - 1, 2));
@@ -104,7 +138,7 @@ TEST(FaultGuard, LooksAtEveryPageOfTheBytes) {
 
 TEST(FaultGuard, LeavesTheSignalMaskAsItWas) {
   catch_faults();
-  const Mapping gone(kOnePage, PROT_NONE);
+  const Gone gone;
   sigset_t wanted, before, after;
   sigemptyset(&wanted);
   sigaddset(&wanted, SIGUSR1);
@@ -122,11 +156,33 @@ TEST(FaultGuardDeathTest, LeavesOtherFaultsToTheProgramsOwnHandler) {
     own.sa_flags = SA_SIGINFO;
     sigaction(SIGSEGV, &own, nullptr);
     catch_faults();
-    const Mapping gone(kOnePage, PROT_NONE), other(kOnePage, PROT_NONE);
+    const Gone gone;
+    const Mapping other(kOnePage, PROT_NONE);
     if (reads(gone.data()) || times_caught != 0) return 1;
     if (*static_cast<volatile unsigned char*>(other.data() + 5) != 0) return 2;
     if (times_caught != 1 || caught_at != other.data() + 5) return 3;
     return reads(gone.data()) ? 4 : 0;
+  });
+}
+
+// As programs do that want to know what is written.
+TEST(FaultGuardDeathTest, LeavesPagesWithoutRightsToTheHandlerThatMendsThem) {
+  expect_exits(0, [] {
+    struct sigaction own {};
+    own.sa_sigaction = catch_by_making_it_readable;
+    own.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &own, nullptr);
+    catch_faults();
+    const Mapping kept(kOnePage, PROT_NONE);
+    return reads(kept.data()) && times_caught == 1 ? 0 : 1;
+  });
+}
+
+TEST(FaultGuardDeathTest, TakesPagesWithoutRightsForGoneWhereNobodyMendsThem) {
+  expect_exits(0, [] {
+    catch_faults();
+    const Mapping kept(kOnePage, PROT_NONE);
+    return reads(kept.data()) ? 1 : 0;
   });
 }
 
@@ -161,7 +217,7 @@ TEST(FaultGuardDeathTest, EndsAProgramWithoutAHandlerByTheSignalAsBefore) {
   for (const bool is_sent : {false, true}) {
     const Ending ending = ending_of([is_sent] {
       catch_faults();
-      const Mapping gone(kOnePage, PROT_NONE);
+      const Gone gone;
       if (reads(gone.data())) return 1;
       if (is_sent) {
         (void)raise(SIGSEGV);
@@ -171,7 +227,7 @@ TEST(FaultGuardDeathTest, EndsAProgramWithoutAHandlerByTheSignalAsBefore) {
       return 2;
     });
     EXPECT_TRUE(ending.by_signal) << ending.number;
-    EXPECT_EQ(ending.number, SIGSEGV);
+    EXPECT_EQ(ending.number, is_sent ? SIGSEGV : SIGBUS);
   }
 }
 
@@ -180,7 +236,8 @@ TEST(FaultGuardDeathTest, IgnoresWhatTheProgramIgnores) {
     (void)std::signal(SIGBUS, SIG_IGN);
     catch_faults();
     (void)raise(SIGBUS);
-    return 0;
+    const Gone gone;
+    return reads(gone.data()) ? 1 : 0;
   });
 }
 

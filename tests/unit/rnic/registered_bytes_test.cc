@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "memory/fault_guard.h"
+#include "missing_pages.h"
 
 namespace gdr::rnic {
 namespace {
@@ -73,12 +74,12 @@ TEST_F(RegisteredBytesTest, OnDemandAreAnErrorWherePagesAreNot) {
 }
 
 // As UCX does with receive buffers that datagrams still come to.
-TEST_F(RegisteredBytesTest, OfTheHostAreAnErrorOnceTheyAreUnmapped) {
+TEST_F(RegisteredBytesTest, OfTheHostAreAnErrorWherePagesAreGone) {
   memory::catch_faults();
   void* page = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
   auto* bytes = static_cast<std::byte*>(page);
-  ASSERT_EQ(mprotect(bytes + kPage, kPage, PROT_NONE), 0);
+  ASSERT_TRUE(test::take_pages_away(bytes + kPage, kPage));
   for (int times = 0; times < 2; ++times) {
     EXPECT_FALSE(write_registered(place(bytes + kPage, Reach::kHost), bytes_));
     EXPECT_FALSE(read_registered(place(bytes + kPage, Reach::kHost), other_));

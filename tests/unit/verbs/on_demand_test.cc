@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "missing_pages.h"
 #include "verbs_fixture.h"
 
 namespace gdr::test {
@@ -34,11 +35,7 @@ class OnDemandTest : public VerbsTest {
     for (const unsigned char page : present) count += page & 1;
     return count;
   }
-  void take_away() {
-    ASSERT_NE(mmap(pages_, kMemoryBytes, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0),
-              MAP_FAILED);
-  }
+  void take_away() { ASSERT_TRUE(take_pages_away(pages_, kMemoryBytes)); }
   void make_read_only() { ASSERT_EQ(mprotect(pages_, kMemoryBytes, PROT_READ), 0); }
 
   void make_pair(ibv_qp_type type = IBV_QPT_RC) {
