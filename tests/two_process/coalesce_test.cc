@@ -2,7 +2,6 @@
 // each arrives whole and in the order of posting, an error is that of its own request, what is
 // behind it is not placed, and whoever dies leaves a prefix of the list.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "base/clock.h"
 #include "connection.h"
+#include "missing_pages.h"
 
 namespace gdr::test {
 namespace {
@@ -237,6 +237,10 @@ std::string name_of(const testing::TestParamInfo<Error>& info) {
          kNames[static_cast<int>(info.param.wrong)] + "At" + std::to_string(info.param.position);
 }
 
+void make_hole(Memory& memory, std::size_t at) {
+  require(take_pages_away(memory.bytes() + at, kPage), "a hole");
+}
+
 class ErrorInAList : public testing::TestWithParam<Error> {};
 
 // Each request has a page of its own on both sides.
@@ -247,7 +251,7 @@ TEST_P(ErrorInAList, IsThatOfItsRequestAndNothingBehindItIsPlaced) {
   Child child([=](Wire& wire) {
     be_target(wire, {.bytes = kRequests * kPage}, [=](TargetSide t) {
       for (std::uint32_t i = 0; i < kRequests && !writes; ++i) t.memory.bytes()[i * kPage] = 0x33;
-      if (wrong == Wrong::kHoleThere) munmap(t.memory.bytes() + position * kPage, kPage);
+      if (wrong == Wrong::kHoleThere) make_hole(t.memory, position * kPage);
       t.wire.meet();
       t.wire.meet();
       for (std::uint32_t i = 0; i < kRequests && writes; ++i) {
@@ -267,7 +271,7 @@ TEST_P(ErrorInAList, IsThatOfItsRequestAndNothingBehindItIsPlaced) {
     if (wrong == Wrong::kKey && i == position) its.key ^= 0x10;
     list.add(memory, i * kPage, 8, its, i * kPage);
   }
-  if (wrong == Wrong::kHoleHere) munmap(memory.bytes() + position * kPage, kPage);
+  if (wrong == Wrong::kHoleHere) make_hole(memory, position * kPage);
   child.wire().meet();
   list.post(qp, true);
   const ibv_wc_status status = wrong == Wrong::kKey         ? IBV_WC_REM_ACCESS_ERR
@@ -301,7 +305,7 @@ TEST(CoalescedLists, AWriteWhoseSecondPageIsMissingFailsByItself) {
   constexpr std::size_t kFirst = kPage - 20;
   Child child([](Wire& wire) {
     be_target(wire, {.bytes = 2 * kPage}, [](TargetSide t) {
-      munmap(t.memory.bytes() + kPage, kPage);
+      make_hole(t.memory, kPage);
       t.wire.meet();
       t.wire.meet();
       require(t.memory.first_not(0, 0, kFirst) == -1, "nothing before them");
