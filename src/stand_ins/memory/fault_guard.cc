@@ -4,8 +4,10 @@
 
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 
+#include "memory/guarded_code.h"
 #include "memory/host_pages.h"
 
 // glibc's own. Older releases of UCX have a sigaction() that says yes to a handler of these signals
@@ -60,8 +62,9 @@ void pass_on(int signal, siginfo_t* info, void* context) {
   present.sa_handler(signal);
 }
 
-bool is_of_guarded_access(int signal, const siginfo_t& info) {
-  if (landing == nullptr || is_sent(signal, info)) return false;
+// Whether the program's own handler has no part in it: it may mend pages that it has protected.
+bool is_about_missing_memory(int signal, const siginfo_t& info) {
+  if (is_sent(signal, info)) return false;
   const bool may_mend = signal == SIGSEGV && info.si_code == SEGV_ACCERR;
   return !may_mend || !has_handler(before_of[0].action);
 }
@@ -88,7 +91,10 @@ void land_after(void* context) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  if (is_of_guarded_access(signal, *info)) return land_after(context);
+  if (is_about_missing_memory(signal, *info)) {
+    if (leave_guarded_code(context)) return;
+    if (landing != nullptr) return land_after(context);
+  }
   pass_on(signal, info, context);
 }
 
@@ -110,6 +116,22 @@ void catch_faults() {
   });
 }
 
+#if GDR_HAS_GUARDED_CODE
+
+bool copy_if_there(void* to, const void* from, std::size_t bytes) {
+  return gdr_guarded_copy(to, from, bytes);
+}
+
+bool is_there(const void* bytes, std::size_t length) {
+  return length == 0 || gdr_guarded_look(bytes, static_cast<const char*>(bytes) + length - 1);
+}
+
+#else
+
+bool copy_if_there(void* to, const void* from, std::size_t bytes) {
+  return without_fault([=] { std::memcpy(to, from, bytes); });
+}
+
 bool is_there(const void* bytes, std::size_t length) {
   if (length == 0) return true;
   const auto first = reinterpret_cast<std::uint64_t>(bytes);
@@ -121,5 +143,7 @@ bool is_there(const void* bytes, std::size_t length) {
     }
   });
 }
+
+#endif
 
 }  // namespace gdr::memory

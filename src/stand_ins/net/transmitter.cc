@@ -169,12 +169,11 @@ class Batch {
 
   // False, for both: some of it is not there.
   static bool copy_payload(std::span<const iovec> payload, std::byte* to) {
-    return memory::without_fault([&] {
-      for (const iovec& piece : payload) {
-        std::memcpy(to, piece.iov_base, piece.iov_len);
-        to += piece.iov_len;
-      }
-    });
+    for (const iovec& piece : payload) {
+      if (!memory::copy_if_there(to, piece.iov_base, piece.iov_len)) return false;
+      to += piece.iov_len;
+    }
+    return true;
   }
   static bool add_payload(std::span<const iovec> payload, wire::Icrc& icrc) {
     return memory::without_fault([&] {

@@ -296,7 +296,7 @@ void RegionTable::place(std::uint32_t key, std::uint64_t address,
   void* const to = reinterpret_cast<void*>(entry.backing.address + (address - region.iova));
   // Its sender has been told that it has arrived. As from a NIC, it goes where nobody can look if
   // the program has unmapped the place.
-  (void)memory::without_fault([&] { std::memcpy(to, bytes.data(), bytes.size()); });
+  (void)memory::copy_if_there(to, bytes.data(), bytes.size());
 }
 
 }  // namespace gdr::rnic

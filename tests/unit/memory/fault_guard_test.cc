@@ -10,10 +10,13 @@
 #include <xmmintrin.h>
 #endif
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <thread>
+#include <vector>
 
 #include "mapping.h"
 #include "missing_pages.h"
@@ -123,6 +126,47 @@ TEST(FaultGuard, LeavesHowFloatingPointNumbersAreRounded) {
 }
 #endif
 
+std::vector<std::size_t> lengths() {
+  std::vector<std::size_t> all(600);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  all.insert(all.end(), {1023, 1024, 1025, 2047, 4096, 4097, 8191});
+  return all;
+}
+
+TEST(FaultGuard, CopiesEveryByteOfEveryLengthAndNoMore) {
+  std::vector<unsigned char> from(2 * kOnePage + 64), to(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i)
+    from[i] = static_cast<unsigned char>(i * 7 + i / 256);
+  for (const std::size_t length : lengths()) {
+    const std::size_t shift = length % 17;
+    std::fill(to.begin(), to.end(), 0xee);
+    EXPECT_TRUE(copy_if_there(to.data() + 8, from.data() + shift, length));
+    EXPECT_EQ(std::memcmp(to.data() + 8, from.data() + shift, length), 0) << length;
+    EXPECT_EQ(std::count(to.begin(), to.begin() + 8, 0xee), 8) << length;
+    EXPECT_TRUE(std::all_of(to.begin() + 8 + static_cast<std::ptrdiff_t>(length), to.end(),
+                            [](unsigned char byte) { return byte == 0xee; }))
+        << length;
+  }
+}
+
+// Three pages there, then a hole of one, then another page.
+TEST(FaultGuard, CopiesOfEveryLengthTellOfAHoleOnEitherSide) {
+  catch_faults();
+  const Mapping bytes(5 * kOnePage);
+  ASSERT_TRUE(test::take_pages_away(bytes.data() + 3 * kOnePage, kOnePage));
+  unsigned char* const hole = bytes.data() + 3 * kOnePage;
+  std::vector<unsigned char> other(2 * kOnePage + 64, 0x5a);
+  for (const std::size_t length : lengths()) {
+    if (length == 0) continue;
+    EXPECT_TRUE(copy_if_there(hole - length, other.data(), length)) << length;
+    EXPECT_TRUE(copy_if_there(other.data(), hole - length, length)) << length;
+    EXPECT_FALSE(copy_if_there(hole - length + 1, other.data(), length)) << length;
+    EXPECT_FALSE(copy_if_there(other.data(), hole - length + 1, length)) << length;
+    EXPECT_FALSE(copy_if_there(hole + kOnePage - 1, other.data(), length)) << length;
+    EXPECT_FALSE(copy_if_there(other.data(), hole + kOnePage - 1, length)) << length;
+  }
+}
+
 TEST(FaultGuard, LooksAtEveryPageOfTheBytes) {
   catch_faults();
   const Mapping bytes(3 * kOnePage);
@@ -174,7 +218,10 @@ TEST(FaultGuardDeathTest, LeavesPagesWithoutRightsToTheHandlerThatMendsThem) {
     sigaction(SIGSEGV, &own, nullptr);
     catch_faults();
     const Mapping kept(kOnePage, PROT_NONE);
-    return reads(kept.data()) && times_caught == 1 ? 0 : 1;
+    const Mapping other(kOnePage, PROT_NONE);
+    char byte = 1;
+    if (!reads(kept.data()) || times_caught != 1) return 1;
+    return copy_if_there(&byte, other.data(), 1) && byte == 0 && times_caught == 2 ? 0 : 2;
   });
 }
 
@@ -182,7 +229,8 @@ TEST(FaultGuardDeathTest, TakesPagesWithoutRightsForGoneWhereNobodyMendsThem) {
   expect_exits(0, [] {
     catch_faults();
     const Mapping kept(kOnePage, PROT_NONE);
-    return reads(kept.data()) ? 1 : 0;
+    char byte = 1;
+    return reads(kept.data()) || copy_if_there(&byte, kept.data(), 1) ? 1 : 0;
   });
 }
 

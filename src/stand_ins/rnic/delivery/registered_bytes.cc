@@ -52,7 +52,7 @@ bool read_registered(const Place& from, std::span<std::byte> to) {
     return copy_by_client(from.memory->client(), side_of(to.data()),
                           from.memory->side_at(from.address), to.size()) == 0;
   }
-  return memory::without_fault([&] { std::memcpy(to.data(), pointer(from.address), to.size()); });
+  return memory::copy_if_there(to.data(), pointer(from.address), to.size());
 }
 
 bool write_registered(const Place& to, std::span<const std::byte> from) {
@@ -69,8 +69,8 @@ bool write_registered(const Place& to, std::span<const std::byte> from) {
     return copy_by_client(to.memory->client(), to.memory->side_at(to.address), side_of(from.data()),
                           from.size()) == 0;
   }
-  return memory::without_fault(
-      [&] { std::memcpy(reinterpret_cast<void*>(to.address), from.data(), from.size()); });
+  void* const there = reinterpret_cast<void*>(to.address);
+  return memory::copy_if_there(there, from.data(), from.size());
 }
 
 }  // namespace gdr::rnic
