@@ -104,6 +104,41 @@ TEST(OnDemand, WritingWherePagesAreGoneIsARemoteErrorIfTheirOwnerCopies) {
 TEST(UnmappedMemory, WritingThereIsARemoteError) { check_gone_pages(write_some, kAllAccess); }
 TEST(UnmappedMemory, ReadingThereIsARemoteError) { check_gone_pages(read_some, kAllAccess); }
 
+// One page in the middle of the second of three messages.
+void check_hole(bool is_read) {
+  constexpr std::size_t kLength = 64 << 10, kSecond = 1 << 20, kThird = 2 << 20;
+  constexpr std::size_t kHole = kSecond + kLength / 2;
+  Child child([is_read](Wire& wire) {
+    be_target(wire, {.bytes = kBytes}, [is_read](TargetSide t) {
+      if (is_read) require(take_pages_away(t.memory.bytes() + kHole, 4096), "a hole");
+      t.wire.meet();
+      t.wire.meet();
+      if (is_read) return;
+      require(t.memory.first_not_pattern(1, 0, kLength) == -1, "the first message");
+      require(t.memory.first_not(0, kThird, kLength) == -1, "nothing of the third");
+    });
+  });
+  Side side;
+  Memory& memory = side.memory(kBytes);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
+  const Remote remote = connect_to_target(side, qp, child.wire());
+  memory.fill_pattern(1, 0, kBytes);
+  if (!is_read) require(take_pages_away(memory.bytes() + kHole, 4096), "a hole");
+  child.wire().meet();
+  for (const std::size_t at : {std::size_t{0}, kSecond, kThird}) {
+    is_read ? side.read(qp, memory, at, kLength, remote, at)
+            : side.write(qp, memory, at, kLength, remote, at);
+  }
+  side.expect(IBV_WC_SUCCESS);
+  side.expect(is_read ? IBV_WC_REM_OP_ERR : IBV_WC_LOC_PROT_ERR);
+  side.expect(IBV_WC_WR_FLUSH_ERR);
+  child.wire().meet();
+  child.finish();
+}
+
+TEST(UnmappedMemory, InTheMiddleOfAWriteFailsThatOneAndTheNext) { check_hole(false); }
+TEST(UnmappedMemory, InTheMiddleOfAReadFailsThatOneAndTheNext) { check_hole(true); }
+
 // A NIC puts it into the pages that it has pinned. Here it goes nowhere, or ends with an error.
 void check_goes_on(ibv_qp_type type) {
   Child child([type](Wire& wire) {

@@ -25,7 +25,17 @@ struct Prepared {
   std::uint32_t first_piece, pieces;  // its payload's
   std::uint8_t pad;
   bool acknowledges;  // and carries nothing
+  // What the engine has to be told if the payload is gone.
+  engine::Source source;
+  std::uint32_t work, psn, xrc_srq, rkey;
+  std::uint64_t address;
 };
+
+bool is_unreliable(const engine::Transmit& transmit) {
+  const wire::Transport transport = transmit.packet.transport();
+  return transport == wire::Transport::kUnreliableConnection ||
+         transport == wire::Transport::kUnreliableDatagram;
+}
 
 // The packets of one pump, on the stack. Nothing is cleared: it is large, and mostly unused.
 class Batch {
@@ -49,7 +59,11 @@ class Batch {
     Prepared& packet = prepared_[count_];
     const std::optional<std::uint32_t> pieces = queue_pair.gather(
         transmit, std::span(payload_).subspan(used_pieces_, kPiecesOfPacket), payload_room_);
-    if (!pieces || !are_there(used_pieces_, *pieces)) return false;
+    if (!pieces) return false;
+    // What goes in long packets is looked at as their checksum is made: first of all it would have
+    // to be fetched twice. But of an unreliable message the engine has to know before.
+    const bool looks = transmit.payload_bytes <= kShortPayload || is_unreliable(transmit);
+    if (looks && !are_there(used_pieces_, *pieces)) return false;
     packet.header_bytes =
         static_cast<std::uint32_t>(wire::write_headers(transmit.packet, headers_[count_].data()));
     packet.payload_bytes = transmit.payload_bytes;
@@ -61,9 +75,30 @@ class Batch {
     packet.first_piece = used_pieces_;
     packet.pieces = *pieces;
     packet.bytes = packet.header_bytes + transmit.payload_bytes + packet.pad + wire::kIcrcBytes;
+    packet.source = transmit.source;
+    packet.work = transmit.work;
+    packet.psn = transmit.packet.psn;
+    packet.xrc_srq = transmit.packet.xrc_srq;
+    packet.rkey = transmit.rkey;
+    packet.address = transmit.address;
     used_pieces_ += *pieces;
     ++count_;
     return true;
+  }
+
+  // What was found to be gone as it was sent, for payload_unavailable(). The first.
+  std::optional<engine::Transmit> missing() const {
+    if (!missing_) return std::nullopt;
+    const Prepared& packet = prepared_[*missing_];
+    engine::Transmit transmit{};
+    transmit.packet.psn = packet.psn;
+    transmit.packet.xrc_srq = packet.xrc_srq;
+    transmit.source = packet.source;
+    transmit.payload_bytes = packet.payload_bytes;
+    transmit.work = packet.work;
+    transmit.rkey = packet.rkey;
+    transmit.address = packet.address;
+    return transmit;
   }
 
   // In as few bursts as the kernel's segmentation permits: packets of one length, the last may be
@@ -129,7 +164,7 @@ class Batch {
       bytes = free_.data();
     }
     std::byte* end = bytes + packet.header_bytes;
-    // Another thread of the program may unmap it just now: then the receiver drops the packet.
+    // False: the receiver is to drop the packet.
     bool is_whole = true;
     if (in_one_piece) {
       is_whole = copy_payload(payload, end);
@@ -149,6 +184,7 @@ class Batch {
       }
       bytes = end;  // the rest lies behind the headers, where no payload is
     }
+    if (!is_whole && !missing_) missing_ = index;
     std::memset(end, 0, kMostPad);
     icrc.add({end, packet.pad});
     end += packet.pad;
@@ -212,6 +248,7 @@ class Batch {
   Counters& counters_;
   PayloadRoom payload_room_;
   std::uint32_t count_ = 0, used_pieces_ = 0;
+  std::optional<std::uint32_t> missing_;
   std::array<Prepared, kMostPackets> prepared_;
   using Headers = std::array<std::byte, wire::kMostHeaderBytes + kShortPayload + kTailBytes + 1>;
   std::array<Headers, kMostPackets> headers_;
@@ -239,6 +276,7 @@ bool Transmitter::pump(PacketQueuePair& queue_pair, Port& port, Nanoseconds time
     } while (!batch.full() && connection.poll_transmit(time, &transmit));
     // What the kernel would not take is lost, as on a network: it is sent again.
     (void)batch.send();
+    if (const auto missing = batch.missing()) connection.payload_unavailable(*missing, time);
     queue_pair.packets_have_left();
     connection.sent();
   }
@@ -254,6 +292,7 @@ void Transmitter::answer(PacketQueuePair& queue_pair, Port& port, Nanoseconds ti
     if (!batch.add(queue_pair, transmit)) connection.payload_unavailable(transmit, time);
   }
   (void)batch.send();
+  if (const auto missing = batch.missing()) connection.payload_unavailable(*missing, time);
   queue_pair.packets_have_left();
 }
 
