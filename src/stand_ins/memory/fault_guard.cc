@@ -25,6 +25,8 @@ namespace {
 
 using fault_guard::landing;
 
+constexpr int kOneTime = static_cast<int>(SA_RESETHAND);
+
 // What the program had for each signal.
 struct Before {
   int signal;
@@ -54,7 +56,7 @@ void pass_on(int signal, siginfo_t* info, void* context) {
     return;
   }
   const struct sigaction present = action;
-  if ((present.sa_flags & SA_RESETHAND) != 0) {
+  if ((present.sa_flags & kOneTime) != 0) {
     action.sa_flags &= ~SA_SIGINFO;
     action.sa_handler = SIG_DFL;
   }
@@ -103,7 +105,7 @@ void put_before(Before& before) {
   if (__sigaction(before.signal, nullptr, &before.action) != 0) return;
   struct sigaction own = before.action;
   own.sa_sigaction = on_fault;
-  own.sa_flags = (own.sa_flags | SA_SIGINFO) & ~SA_RESETHAND;
+  own.sa_flags = (own.sa_flags | SA_SIGINFO) & ~kOneTime;
   (void)__sigaction(before.signal, &own, nullptr);
 }
 
