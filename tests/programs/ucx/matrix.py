@@ -43,7 +43,8 @@ MODES = [("tag_bw", ["-D", "iov,contig", "-s", "16,4096,8192,100"]),
 
 # By how data is handed over, which sizes a transport takes of them.
 FEW, SEGMENT, ANY = [8, 48], [8, KIB, 4000, 8 * KIB], [256, 64 * KIB, 4 * MIB]
-DATAGRAM = [8, KIB, 4000]
+DATAGRAM = [8, 1000, 4000]  # those that a path lets through
+DATAGRAM_HEADER = 8  # UCX's own
 UCT = {
     "rc_verbs": [(["am_lat", "am_bw"], {"short": FEW, "shortiov": FEW, "bcopy": SEGMENT,
                                         "zcopy": SEGMENT}),
@@ -74,20 +75,22 @@ def of_ucp(transport, is_short):
         yield transport, [test, *size, "-n", "500", *flags]
 
 
-def of_uct(transport, is_short):
+def of_uct(transport, is_short, path_mtu):
     for tests, layouts in UCT[transport]:
         for test in tests[-1:] if is_short else tests:
             for layout, sizes in layouts.items():
+                if transport == "ud_verbs":
+                    sizes = [size for size in sizes if size <= path_mtu - DATAGRAM_HEADER]
                 for size in sizes[:1] if is_short else sizes:
                     yield transport, [test, "-x", transport, "-d", "soft0:1", "-D", layout,
                                       "-s", str(size), "-n", str(count(size))]
 
 
-def runs(is_short):
+def runs(is_short, path_mtu):
     for transport in ("rc", "ud"):
         yield from of_ucp(transport, is_short)
     for transport in UCT:
-        yield from of_uct(transport, is_short)
+        yield from of_uct(transport, is_short, path_mtu)
 
 
 def name_of(transport, arguments):
@@ -119,7 +122,9 @@ def main():
     program = shutil.which("ucx_perftest", path=options.ucx)
     if not program:
         raise Skip("no ucx_perftest (Debian: ucx-utils)")
-    chosen = [one for one in runs(options.short) if options.pattern.search(name_of(*one))]
+    path_mtu = 1024 if options.packets and options.packets < 4200 else 4096
+    chosen = [one for one in runs(options.short, path_mtu)
+              if options.pattern.search(name_of(*one))]
     if not chosen:
         print(f"no run's name matches '{options.pattern.pattern}'")
         return 2
