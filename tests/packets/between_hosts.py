@@ -20,7 +20,7 @@ import sys
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "programs" / "perftest")]
 import matrix  # noqa: E402
-from two_hosts import Hosts, Skip, become_root  # noqa: E402
+from two_hosts import Hosts, Skip, become_root, path_mtu_of  # noqa: E402
 from two_programs import run_pair  # noqa: E402
 
 FAULTS = "loss=0.01,duplicate=0.01,reorder=0.02,corrupt=0.005,delay=50us,mark=0.01"
@@ -156,7 +156,7 @@ def main():
         matrix.LIMIT = 600  # seconds: eight queue pairs move 5 GB through what spoils every 20th packet
     runs = (ping_pongs(reliable) if programs == "ping_pong"
             else perftests(reliable, programs.startswith("perftest_all"),
-                           4096 if LINKS[link]["mtu"] >= 4200 else 1024,
+                           path_mtu_of(LINKS[link]["mtu"]),
                            programs.endswith("_connected")))
     chosen = [run for run in runs if pattern.search(" ".join(run[0]))]
     with Hosts(bad_wire=bad_wire, **LINKS[link]) as hosts:

@@ -60,6 +60,11 @@ def _start_helper(command):
     return helper
 
 
+def path_mtu_of(mtu):
+    """The path MTU that a link of one of these tests carries."""
+    return 4096 if mtu >= 4200 else 1024
+
+
 class Hosts:
     """As two_programs.Here, and each side's devices have that host's address."""
 

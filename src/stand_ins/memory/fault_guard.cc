@@ -27,7 +27,7 @@ using fault_guard::landing;
 
 constexpr int kOneTime = static_cast<int>(SA_RESETHAND);
 
-// What the program had for each signal.
+// The action that the program had for each signal.
 struct Before {
   int signal;
   struct sigaction action;

@@ -10,7 +10,7 @@
 // may have taken away to notice accesses (SEGV_ACCERR). A program that puts another handler in its
 // place later has these signals again, also for accesses of this kind.
 //
-// Where nothing is missing copy_if_there() costs what memcpy does, and without_fault() some 15 ns.
+// While nothing is missing, copy_if_there() costs what memcpy does, and without_fault() some 15 ns.
 // Any thread. A fault in a signal handler that has interrupted the access of a without_fault()
 // counts as one of the access.
 #pragma once
@@ -26,8 +26,8 @@ void catch_faults();
 
 namespace fault_guard {
 
-// Where this thread goes on after a fault; null: nowhere. In the part of thread-local memory that
-// is there without an allocation, since a signal handler reads it.
+// This thread goes on there after a fault; null: nowhere. It lies in the part of thread-local
+// memory that is there without an allocation, since a signal handler reads it.
 extern constinit thread_local sigjmp_buf* landing [[gnu::tls_model("initial-exec")]];
 
 }  // namespace fault_guard

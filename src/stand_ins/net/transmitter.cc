@@ -25,7 +25,7 @@ struct Prepared {
   std::uint32_t first_piece, pieces;  // its payload's
   std::uint8_t pad;
   bool acknowledges;  // and carries nothing
-  // What the engine has to be told if the payload is gone.
+  // The engine has to be told these if the payload is gone.
   engine::Source source;
   std::uint32_t work, psn, xrc_srq, rkey;
   std::uint64_t address;
@@ -60,8 +60,8 @@ class Batch {
     const std::optional<std::uint32_t> pieces = queue_pair.gather(
         transmit, std::span(payload_).subspan(used_pieces_, kPiecesOfPacket), payload_room_);
     if (!pieces) return false;
-    // What goes in long packets is looked at as their checksum is made: first of all it would have
-    // to be fetched twice. But of an unreliable message the engine has to know before.
+    // A long packet's payload is looked at as its checksum is made: looking here, too, would fetch
+    // it twice. But of an unreliable message the engine has to know before it goes on.
     const bool looks = transmit.payload_bytes <= kShortPayload || is_unreliable(transmit);
     if (looks && !are_there(used_pieces_, *pieces)) return false;
     packet.header_bytes =
@@ -86,7 +86,7 @@ class Batch {
     return true;
   }
 
-  // What was found to be gone as it was sent, for payload_unavailable(). The first.
+  // The first packet whose payload was found to be gone as it was sent, for payload_unavailable().
   std::optional<engine::Transmit> missing() const {
     if (!missing_) return std::nullopt;
     const Prepared& packet = prepared_[*missing_];

@@ -19,7 +19,7 @@ import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
-from two_hosts import Hosts, Skip, become_root  # noqa: E402
+from two_hosts import Hosts, Skip, become_root, path_mtu_of  # noqa: E402
 from two_programs import Here, run_server_and_client  # noqa: E402
 
 LIMIT = 120  # seconds for each process
@@ -122,7 +122,7 @@ def main():
     program = shutil.which("ucx_perftest", path=options.ucx)
     if not program:
         raise Skip("no ucx_perftest (Debian: ucx-utils)")
-    path_mtu = 1024 if options.packets and options.packets < 4200 else 4096
+    path_mtu = path_mtu_of(options.packets) if options.packets else 4096
     chosen = [one for one in runs(options.short, path_mtu)
               if options.pattern.search(name_of(*one))]
     if not chosen:
