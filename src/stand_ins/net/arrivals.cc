@@ -132,29 +132,9 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     answer_all(deferred_);
     puts_off_.store(false, std::memory_order_release);
   }
-  std::uint32_t arrivals = take_late();
-  const std::size_t ports = port_count_.load(std::memory_order_acquire);
-  for (std::size_t i = 0; i < ports; ++i) {
-    Arrival arrival;
-    for (std::uint32_t n = 0; n < kMostArrivals && ports_[i].sharing->receive(&arrival); ++n) {
-      take(ports_[i], arrival, inline_progress);
-      ++arrivals;
-    }
-    for (std::uint32_t n = 0; n < kMostArrivals && ports_[i].port->receive(&arrival); ++n) {
-      take(ports_[i], arrival, inline_progress);
-      ++arrivals;
-      if (!deferred_.empty()) break;
-    }
-    if (!deferred_.empty()) break;
-  }
-  for (GroupPort& group : groups_.all()) {
-    Arrival arrival;
-    for (std::uint32_t n = 0; n < kMostArrivals && group.port->receive(&arrival); ++n) {
-      take_of_group(group, arrival, inline_progress);
-      ++arrivals;
-    }
-  }
-  if (arrivals > 0) thread_->expect_packets();
+  const std::uint64_t asked = empty_asked_.load(std::memory_order_acquire);
+  const Taken taken = take_some(inline_progress);
+  if (taken.arrivals > 0) thread_->expect_packets();
   if (thread_moves()) {
     move();
     if (inline_progress) thread_->wake();
@@ -166,7 +146,49 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     puts_off_.store(true);
     thread_->wake_at(arrived_at_ + kMostPutOff);
   }
-  return arrivals;
+  count_taken(taken, asked);
+  return taken.arrivals;
+}
+
+// Of each source a few. Under the receive lock.
+PacketPath::Taken PacketPath::take_some(bool inline_progress) {
+  Taken taken;
+  taken.arrivals = take_late();
+  Arrival arrival;
+  const std::size_t ports = port_count_.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < ports && deferred_.empty(); ++i) {
+    std::uint32_t others = 0;
+    for (; others < kMostArrivals && ports_[i].sharing->receive(&arrival); ++others) {
+      take(ports_[i], arrival, inline_progress);
+    }
+    std::uint32_t own = 0;
+    while (own < kMostArrivals && ports_[i].port->receive(&arrival)) {
+      take(ports_[i], arrival, inline_progress);
+      ++own;
+      if (!deferred_.empty()) break;
+    }
+    taken.arrivals += others + own;
+    taken.is_all = taken.is_all && std::max(others, own) < kMostArrivals;
+  }
+  for (GroupPort& group : groups_.all()) {
+    for (std::uint32_t n = 0; n < kMostArrivals && group.port->receive(&arrival); ++n) {
+      take_of_group(group, arrival, inline_progress);
+      ++taken.arrivals;
+    }
+  }
+  taken.is_all = taken.is_all && deferred_.empty() && late_.empty();
+  return taken;
+}
+
+// Hot: mostly nothing has arrived, and the progress thread does not ask.
+void PacketPath::count_taken(const Taken& taken, std::uint64_t asked) {
+  if (taken.arrivals > 0) {
+    taken_.store(taken_.load(std::memory_order_relaxed) + taken.arrivals,
+                 std::memory_order_relaxed);
+  }
+  if (taken.is_all && empty_seen_.load(std::memory_order_relaxed) != asked) {
+    empty_seen_.store(asked, std::memory_order_release);
+  }
 }
 
 // After the answers, as hardware acknowledges before it interrupts: a program that it wakes may

@@ -143,10 +143,18 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   void keep_timers_of(rnic::QueuePair& queue_pair);
   std::vector<std::shared_ptr<rnic::QueuePair>> take_timed();
   // When its next timer is due.
+  Nanoseconds next_timer_of(rnic::QueuePair& queue_pair, Nanoseconds time);
   Nanoseconds run_timers(rnic::QueuePair& queue_pair, Nanoseconds time);
+  bool has_taken_arrivals();
   void send_datagram(rnic::QueuePair& queue_pair);
   // How many arrivals there were. Nothing: another thread is at it.
   std::optional<std::uint32_t> receive_all(bool inline_progress);
+  struct Taken {
+    std::uint32_t arrivals = 0;
+    bool is_all = true;  // nothing is left
+  };
+  Taken take_some(bool inline_progress);
+  void count_taken(const Taken& taken, std::uint64_t asked);
   void take(OpenPort& port, const Arrival& arrival, bool inline_progress);
   std::size_t hand_over(OpenPort& port, const Arrival& arrival, std::span<const std::byte> left);
   void take_packet(OpenPort& port, const Arrival& arrival, std::span<const std::byte> bytes,
@@ -227,6 +235,13 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   // deferred_ is not empty. Set before the thread's time is looked at, and looked at by the thread
   // after it has forgotten that time: one of the two sees the other.
   std::atomic<bool> puts_off_{false};
+  // In has_taken_arrivals() the progress thread asks with a new number. Whoever has found nothing
+  // left after that answers with it.
+  std::atomic<std::uint64_t> empty_asked_{0};  // written by the progress thread only
+  std::atomic<std::uint64_t> empty_seen_{0};   // written under receive_lock_, as the next
+  std::atomic<std::uint64_t> taken_{0};        // arrivals
+  bool asks_ = false;                          // the progress thread's, as the next
+  std::uint64_t taken_before_ = 0;             // when it asked
   std::unique_ptr<ProgressThread> thread_;
   std::unique_ptr<CopyThread> copy_thread_;   // under connected_mutex_
   std::atomic<CopyThread*> copies_{nullptr};  // the same, once it runs

@@ -1,10 +1,19 @@
 // Timers of connections, on the progress thread: see progress_thread.h.
 #include <algorithm>
 
+#include "base/spin_lock.h"
 #include "engine/transmit.h"
 #include "net/packet_path.h"
+#include "rnic/delivery/responder_lock.h"
 
 namespace gdr::net {
+namespace {
+
+constexpr Nanoseconds kLookAgain = kMillisecond;
+// More than sockets hold: whatever arrives later must not keep timers from running.
+constexpr std::uint64_t kMostBacklog = 1u << 14;
+
+}  // namespace
 
 // Under its send lock. Hot: mostly it is there already.
 void PacketPath::keep_timers_of(rnic::QueuePair& queue_pair) {
@@ -31,34 +40,74 @@ std::vector<std::shared_ptr<rnic::QueuePair>> PacketPath::take_timed() {
   return present;
 }
 
-Nanoseconds PacketPath::run_timers(rnic::QueuePair& queue_pair, Nanoseconds time) {
+Nanoseconds PacketPath::next_timer_of(rnic::QueuePair& queue_pair, Nanoseconds time) {
   const std::unique_lock guard(queue_pair.send_lock(), std::try_to_lock);
   if (!guard) {
     const std::lock_guard timed_guard(timed_lock_);
     timed_.push_back(queue_pair.weak_from_this());
-    return time;
+    return time + 1;  // soon, but not in this round
   }
   if (queue_pair.packet_state == nullptr) return engine::kNever;
   PacketQueuePair& state = state_of(queue_pair);
-  engine::Connection& connection = *state.connection();
   state.set_timed(false);
-  const bool due = connection.next_timeout() <= time;
-  if (due) connection.handle_timeout(time);
-  if (OpenPort* port = port_of(queue_pair); due && port != nullptr) {
-    (void)ask_for_peer(*port, state, time);
-  }
-  if (due) answer(queue_pair, time);
+  const Nanoseconds next = state.connection()->next_timeout();
+  if (next != engine::kNever) keep_timers_of(queue_pair);
+  return next;
+}
+
+Nanoseconds PacketPath::run_timers(rnic::QueuePair& queue_pair, Nanoseconds time) {
+  const std::unique_lock guard(queue_pair.send_lock(), std::try_to_lock);
+  if (!guard) return time;
+  if (queue_pair.packet_state == nullptr) return engine::kNever;
+  PacketQueuePair& state = state_of(queue_pair);
+  engine::Connection& connection = *state.connection();
+  if (connection.next_timeout() > time) return connection.next_timeout();
+  connection.handle_timeout(time);
+  if (OpenPort* port = port_of(queue_pair)) (void)ask_for_peer(*port, state, time);
+  answer(queue_pair, time);
   state.release_responder();
   const Nanoseconds next = connection.next_timeout();
   if (next != engine::kNever) keep_timers_of(queue_pair);
   return next;
 }
 
+// Whether everything that had arrived when this was first asked has been taken. What a timer waits
+// for may lie in a socket, which no NIC has: the program's thread that takes what arrives may have
+// lost its core, and the receive lock with it, or this thread its own. On the progress thread.
+bool PacketPath::has_taken_arrivals() {
+  if (!asks_) {
+    asks_ = true;
+    taken_before_ = taken_.load(std::memory_order_relaxed);
+    empty_asked_.store(empty_asked_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+  const std::uint64_t asked = empty_asked_.load(std::memory_order_relaxed);
+  const auto is_over = [&] {
+    return empty_seen_.load(std::memory_order_acquire) == asked ||
+           taken_.load(std::memory_order_relaxed) - taken_before_ >= kMostBacklog;
+  };
+  // A program that polls is at it every microsecond.
+  for (int i = 0; i < rnic::kLockSpins && !is_over(); ++i) cpu_relax();
+  while (!is_over() && receive_all(false)) {
+  }
+  asks_ = !is_over();
+  return !asks_;
+}
+
 Nanoseconds PacketPath::run_timers(Nanoseconds time) {
   Nanoseconds next = general_services_.route(time);
-  for (const auto& queue_pair : take_timed()) {
-    next = std::min(next, run_timers(*queue_pair, time));
+  auto due = take_timed();
+  std::erase_if(due, [&](const std::shared_ptr<rnic::QueuePair>& queue_pair) {
+    const Nanoseconds own = next_timer_of(*queue_pair, time);
+    if (own > time) next = std::min(next, own);
+    return own > time;
+  });
+  if (due.empty()) {
+    asks_ = false;  // the next that is due asks anew
+  } else if (!has_taken_arrivals()) {
+    next = std::min(next, time + kLookAgain);
+    due.clear();
   }
+  for (const auto& queue_pair : due) next = std::min(next, run_timers(*queue_pair, time));
   for (std::size_t i = 0; i < port_count_.load(); ++i) {
     next = std::min({next, ports_[i].port->next_timeout(), ports_[i].sharing->run(time),
                      ports_[i].gate->run(time)});
