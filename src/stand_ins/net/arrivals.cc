@@ -68,7 +68,7 @@ class PacketPath::Run {
 
   void end() {
     number_ = kNone;
-    if (!has_queue_pair()) return;
+    if (queue_pair_ == nullptr || *queue_pair_ == nullptr) return;
     if (state_ != nullptr) answer();
     (*queue_pair_)->send_lock().unlock();
     queue_pair_ = nullptr;
