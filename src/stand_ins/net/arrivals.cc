@@ -150,7 +150,7 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
   return taken.arrivals;
 }
 
-// Of each source a few. Under the receive lock.
+// Takes a few arrivals from each source. Under the receive lock.
 PacketPath::Taken PacketPath::take_some(bool inline_progress) {
   Taken taken;
   taken.arrivals = take_late();
