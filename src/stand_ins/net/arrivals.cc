@@ -6,96 +6,18 @@
 
 #include "base/bytes.h"
 #include "base/spin_lock.h"
+#include "net/arrival_run.h"
 #include "net/packet_path.h"
 #include "net/port_counts.h"
 #include "rnic/delivery/responder_lock.h"
-#include "rnic/multicast.h"
-#include "rnic/receive_ring.h"
 
 namespace gdr::net {
 namespace {
 
 // At once, before others get their turn.
 constexpr std::uint32_t kMostArrivals = 16;
-constexpr std::size_t kMostWaiting = 64;
-
-// A congestion notification has an opcode of its own and goes to a connection of any kind.
-bool is_for(const wire::Packet& packet, ibv_qp_type type) {
-  if (type == IBV_QPT_RAW_PACKET) return false;
-  if (packet.opcode == wire::kCongestionNotification) return type != IBV_QPT_UD;
-  return packet.transport() == transport_of(type);
-}
 
 }  // namespace
-
-// The queue pair that packets go to, one after the other, locked until another one's comes.
-class PacketPath::Run {
- public:
-  Run(PacketPath& path, bool inline_progress) : path_(path), inline_progress_(inline_progress) {}
-  ~Run() { end(); }
-
-  // False: another thread uses it just now. Else enter() does not wait for it.
-  bool try_enter(std::uint32_t number) {
-    return begin(number, [](SpinLock& lock) { return lock.try_lock(); });
-  }
-
-  // Null: there is none, or it does not receive.
-  PacketQueuePair* enter(std::uint32_t number) {
-    begin(number, [](SpinLock& lock) { return lock.lock(), true; });
-    return state_;
-  }
-
-  bool has_queue_pair() const { return queue_pair_ != nullptr && *queue_pair_ != nullptr; }
-
- private:
-  template <typename Lock>
-  bool begin(std::uint32_t number, const Lock& lock) {
-    if (number == number_) return true;
-    end();
-    queue_pair_ = &path_.queue_pair(number);
-    if (has_queue_pair() && !lock((*queue_pair_)->send_lock())) {
-      queue_pair_ = nullptr;
-      return false;
-    }
-    number_ = number;
-    if (!has_queue_pair()) return true;
-    rnic::QueuePair& queue_pair = **queue_pair_;
-    if (rnic::is_receiving(queue_pair.shared()) && queue_pair.packet_state != nullptr) {
-      state_ = &state_of(queue_pair);
-    }
-    return true;
-  }
-
-  void end() {
-    number_ = kNone;
-    if (queue_pair_ == nullptr || *queue_pair_ == nullptr) return;
-    if (state_ != nullptr) answer();
-    (*queue_pair_)->send_lock().unlock();
-    queue_pair_ = nullptr;
-    state_ = nullptr;
-  }
-
-  // Once for all that has arrived, see answer_all().
-  void answer() {
-    const bool received = state_->take_received();
-    state_->release_responder();
-    if (state_->is_moving()) path_.look_after(**queue_pair_);
-    if (state_->connection() == nullptr) return;
-    const bool later = received && inline_progress_;
-    auto& waiting = later ? path_.deferred_ : path_.answers_;
-    const bool known = !waiting.empty() && waiting.back() == *queue_pair_;
-    if (known) return;
-    if (waiting.size() < kMostWaiting) return waiting.push_back(*queue_pair_);
-    path_.answer(**queue_pair_, now());
-  }
-
-  static constexpr std::uint32_t kNone = ~0u;
-  PacketPath& path_;
-  const bool inline_progress_;
-  std::uint32_t number_ = kNone;
-  const std::shared_ptr<rnic::QueuePair>* queue_pair_ = nullptr;  // its send lock is held
-  PacketQueuePair* state_ = nullptr;
-};
 
 // Null: there is none. Stays until it is asked for another one.
 const std::shared_ptr<rnic::QueuePair>& PacketPath::queue_pair(std::uint32_t number) {
@@ -132,7 +54,7 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     answer_all(deferred_);
     puts_off_.store(false, std::memory_order_release);
   }
-  const std::uint64_t asked = empty_asked_.load(std::memory_order_acquire);
+  const std::uint64_t asked = taken_.asked();
   const Taken taken = take_some(inline_progress);
   if (taken.arrivals > 0) thread_->expect_packets();
   if (thread_moves()) {
@@ -146,7 +68,7 @@ std::optional<std::uint32_t> PacketPath::receive_all(bool inline_progress) {
     puts_off_.store(true);
     thread_->wake_at(arrived_at_ + kMostPutOff);
   }
-  count_taken(taken, asked);
+  taken_.count(taken.arrivals, taken.is_all, asked);
   return taken.arrivals;
 }
 
@@ -178,17 +100,6 @@ PacketPath::Taken PacketPath::take_some(bool inline_progress) {
   }
   taken.is_all = taken.is_all && deferred_.empty() && late_.empty();
   return taken;
-}
-
-// Hot: mostly nothing has arrived, and the progress thread does not ask.
-void PacketPath::count_taken(const Taken& taken, std::uint64_t asked) {
-  if (taken.arrivals > 0) {
-    taken_.store(taken_.load(std::memory_order_relaxed) + taken.arrivals,
-                 std::memory_order_relaxed);
-  }
-  if (taken.is_all && empty_seen_.load(std::memory_order_relaxed) != asked) {
-    empty_seen_.store(asked, std::memory_order_release);
-  }
 }
 
 // After the answers, as hardware acknowledges before it interrupts: a program that it wakes may
@@ -376,54 +287,6 @@ void PacketPath::deliver(OpenPort& port, const Arrival& arrival, const wire::Pac
     return refuse(port, Counter::kWrongSourcePort, time);
   }
   state->receive(packet, arrival.source, port.port->address(), time, arrival.congested);
-}
-
-// What processes of this user on this host send has come by shared memory already.
-void PacketPath::take_of_group(GroupPort& group, const Arrival& arrival, bool inline_progress) {
-  if (adapter_.is_here(arrival.source)) return;
-  counters_.add(Counter::kBytesReceived, arrival.bytes.size());
-  identifications_.begin(arrival.source, arrival.bytes);
-  arrived_at_ = now();
-  Run run(*this, inline_progress);
-  std::uint16_t place = 0;
-  for (std::span<const std::byte> left = arrival.bytes; !left.empty(); ++place) {
-    const std::size_t bytes = std::min<std::size_t>(left.size(), arrival.packet_bytes);
-    take_packet_of_group(group, arrival, left.first(bytes), place, run);
-    left = left.subspan(bytes);
-  }
-  counters_.add(Counter::kPacketsReceived, place);
-  ports::Port& counted = adapter_.port(group.device);
-  counted.add(ports::PortCount::kRcvMulticast, place);
-  count_received(counted, group.port->address(), place, arrival.bytes.size());
-}
-
-void PacketPath::take_packet_of_group(GroupPort& group, const Arrival& arrival,
-                                      std::span<const std::byte> bytes, std::uint16_t place,
-                                      Run& run) {
-  const wire::Address& address = group.port->address();
-  wire::Packet packet;
-  if (wire::parse(bytes, &packet) != wire::ParseError::kNone) {
-    return counters_.add(Counter::kMalformed);
-  }
-  const wire::Flow flow{arrival.source, address, arrival.source_port, wire::kRocePort};
-  if (!identifications_.accept(flow, bytes, place, arrived_at_)) {
-    return counters_.add(Counter::kWrongIcrc);
-  }
-  if (packet.destination_qp != rnic::kMulticastQueuePair) {
-    return counters_.add(Counter::kUnknownQueuePair);
-  }
-  if (!is_for(packet, IBV_QPT_UD)) return counters_.add(Counter::kWrongTransport);
-  if (!wire::is_default_partition(packet.partition_key)) {
-    return counters_.add(Counter::kWrongPartitionKey);
-  }
-  rnic::for_each_member(adapter_.segment(), [&](const rnic::Member& member) {
-    if (member.group != address) return;
-    PacketQueuePair* state =
-        run.enter(rnic::make_qp_number(rnic::slot_of(adapter_.token()), member.queue_pair));
-    const bool takes_it = state != nullptr && state->queue_pair().type() == IBV_QPT_UD &&
-                          state->queue_pair().settings().device == group.device;
-    if (takes_it) state->receive(packet, arrival.source, address, arrived_at_, arrival.congested);
-  });
 }
 
 // Within a host the source port tells accounts apart: see private_socket.h.

@@ -33,6 +33,7 @@
 #include "net/port_sharing.h"
 #include "net/progress_thread.h"
 #include "net/settings.h"
+#include "net/taken_arrivals.h"
 #include "net/transmitter.h"
 #include "net/udp_port.h"
 #include "rnic/adapter.h"
@@ -154,7 +155,6 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
     bool is_all = true;  // nothing is left
   };
   Taken take_some(bool inline_progress);
-  void count_taken(const Taken& taken, std::uint64_t asked);
   void take(OpenPort& port, const Arrival& arrival, bool inline_progress);
   std::size_t hand_over(OpenPort& port, const Arrival& arrival, std::span<const std::byte> left);
   void take_packet(OpenPort& port, const Arrival& arrival, std::span<const std::byte> bytes,
@@ -219,6 +219,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   Nanoseconds arrived_at_ = 0;                              // the last packet
   std::uint64_t known_at_ = 0;                              // queue pairs destroyed by then
   Identifications identifications_;                         // under receive_lock_
+  static constexpr std::size_t kMostWaiting = 64;           // answers, and late acknowledges
   std::vector<std::shared_ptr<rnic::QueuePair>> answers_;   // who has to answer; the same
   std::vector<std::shared_ptr<rnic::QueuePair>> deferred_;  // who does once the program polls
   static constexpr Nanoseconds kMostPutOff = kMillisecond;  // an acknowledge
@@ -235,13 +236,7 @@ class PacketPath : public rnic::BeyondCarrier, private MadPorts {
   // deferred_ is not empty. Set before the thread's time is looked at, and looked at by the thread
   // after it has forgotten that time: one of the two sees the other.
   std::atomic<bool> puts_off_{false};
-  // In has_taken_arrivals() the progress thread asks with a new number. Whoever has found nothing
-  // left after that answers with it.
-  std::atomic<std::uint64_t> empty_asked_{0};  // written by the progress thread only
-  std::atomic<std::uint64_t> empty_seen_{0};   // written under receive_lock_, as the next
-  std::atomic<std::uint64_t> taken_{0};        // arrivals
-  bool asks_ = false;                          // the progress thread's, as the next
-  std::uint64_t taken_before_ = 0;             // when it asked
+  TakenArrivals taken_;
   std::unique_ptr<ProgressThread> thread_;
   std::unique_ptr<CopyThread> copy_thread_;   // under connected_mutex_
   std::atomic<CopyThread*> copies_{nullptr};  // the same, once it runs

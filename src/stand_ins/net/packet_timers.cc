@@ -11,8 +11,6 @@ namespace gdr::net {
 namespace {
 
 constexpr Nanoseconds kLookAgain = kMillisecond;
-// More than sockets hold: whatever arrives later must not keep timers from running.
-constexpr std::uint64_t kMostBacklog = 1u << 14;
 
 }  // namespace
 
@@ -67,32 +65,22 @@ Nanoseconds PacketPath::run_timers(rnic::QueuePair& queue_pair, Nanoseconds time
   if (OpenPort* port = port_of(queue_pair)) (void)ask_for_peer(*port, state, time);
   answer(queue_pair, time);
   state.release_responder();
-  const Nanoseconds next = connection.next_timeout();
-  if (next != engine::kNever) keep_timers_of(queue_pair);
-  return next;
+  return connection.next_timeout();
 }
 
 // Whether everything that had arrived when this was first asked has been taken. What a timer waits
 // for may lie in a socket, which no NIC has: the program's thread that takes what arrives may have
 // lost its core, and the receive lock with it, or this thread its own. On the progress thread.
 bool PacketPath::has_taken_arrivals() {
-  if (!asks_) {
-    asks_ = true;
-    taken_before_ = taken_.load(std::memory_order_relaxed);
-    empty_asked_.store(empty_asked_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  }
-  const std::uint64_t asked = empty_asked_.load(std::memory_order_relaxed);
-  const auto is_over = [&] {
-    return empty_seen_.load(std::memory_order_acquire) == asked ||
-           taken_.load(std::memory_order_relaxed) - taken_before_ >= kMostBacklog;
-  };
+  taken_.ask();
   // A program that polls is at it every microsecond.
-  for (int i = 0; i < rnic::kLockSpins && !is_over(); ++i) cpu_relax();
+  for (int i = 0; i < rnic::kLockSpins && !taken_.is_over(); ++i) cpu_relax();
   // Not for ever: what has been put aside for a queue pair that sends waits for its thread.
   std::optional<std::uint32_t> arrivals = 1;
-  while (!is_over() && arrivals.value_or(0) > 0) arrivals = receive_all(false);
-  asks_ = !is_over();
-  return !asks_;
+  while (!taken_.is_over() && arrivals.value_or(0) > 0) arrivals = receive_all(false);
+  if (!taken_.is_over()) return false;
+  taken_.close();
+  return true;
 }
 
 Nanoseconds PacketPath::run_timers(Nanoseconds time) {
@@ -104,7 +92,7 @@ Nanoseconds PacketPath::run_timers(Nanoseconds time) {
     return own > time;
   });
   if (due.empty()) {
-    asks_ = false;  // the next that is due asks anew
+    taken_.close();  // the next that is due asks anew
   } else if (!has_taken_arrivals()) {
     next = std::min(next, time + kLookAgain);
     due.clear();
