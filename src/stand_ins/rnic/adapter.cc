@@ -2,11 +2,13 @@
 
 #include <endian.h>
 #include <infiniband/verbs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <string>
 
+#include "base/clock.h"
 #include "base/environment.h"
 #include "base/random.h"
 #include "rnic/gids.h"
@@ -20,14 +22,32 @@ std::string port_folder() {
   return folder.starts_with('/') ? folder : std::string();
 }
 
-// The first index from `from` on, going round at `size`, for which is_free; `size` when none is.
+// The first index from `from` on, going round at `size`, for which is_free.
 template <typename IsFree>
-std::uint32_t free_index(std::uint32_t from, std::uint32_t size, IsFree is_free) {
+std::optional<std::uint32_t> free_index(std::uint32_t from, std::uint32_t size, IsFree is_free) {
   for (std::uint32_t i = 0; i < size; ++i) {
     const std::uint32_t at = (from + i) % size;
     if (is_free(at)) return at;
   }
-  return size;
+  return std::nullopt;
+}
+
+// An index that find() gives for one more object of the table, under its mutex. That of a destroyed
+// object is taken for as long as somebody holds on to it, such as the service thread while it looks
+// through all of them: that is soon over, and waited for.
+template <typename Table, typename Find>
+std::optional<std::uint32_t> await_index(std::unique_lock<std::mutex>& guard, const Table& table,
+                                         std::size_t most, Find find) {
+  constexpr Nanoseconds kNap = 50 * kMicrosecond, kPatience = 200 * kMillisecond;
+  std::optional<std::uint32_t> index = find();
+  for (Nanoseconds napped = 0; !index && table.size() < most && napped < kPatience;
+       napped += kNap) {
+    guard.unlock();
+    usleep(kNap / kMicrosecond);
+    guard.lock();
+    index = find();
+  }
+  return index;
 }
 
 }  // namespace
@@ -78,8 +98,10 @@ std::uint32_t Adapter::allocate_protection_domain() {
 
 Result<std::shared_ptr<CompletionQueue>> Adapter::create_completion_queue(
     CompletionQueueSettings settings) {
-  const std::lock_guard guard(mutex_);
-  const std::optional<std::uint32_t> index = take_completion_queue_index();
+  std::unique_lock guard(mutex_);
+  const std::optional<std::uint32_t> index =
+      await_index(guard, completion_queues_, kCompletionQueues,
+                  [this] { return take_completion_queue_index(); });
   if (!index) return Error{ENOMEM, "all completion queues are in use"};
   Result<std::unique_ptr<CompletionQueue>> queue =
       CompletionQueue::create(*segment_, regions_, *index, std::move(settings), token_, liveness_);
@@ -91,8 +113,8 @@ Result<std::shared_ptr<CompletionQueue>> Adapter::create_completion_queue(
   return completion_queues_[*index].queue;
 }
 
-// One that was given back, the last first, so that few pages of the table are touched. One that a
-// queue pair still holds on to lives on in its shared place, and is passed over.
+// One that was given back, the last first, so that few pages of the table are touched. One that
+// somebody still holds on to lives on in its shared place, and is passed over.
 std::optional<std::uint32_t> Adapter::take_completion_queue_index() {
   const auto is_free = [this](std::uint32_t at) {
     return segment_->completion_queue(at).generation.load() == 0;
@@ -126,14 +148,14 @@ void Adapter::destroy_completion_queue(CompletionQueue& queue) {
 Result<std::shared_ptr<QueuePair>> Adapter::create_queue_pair(const QueuePairSettings& settings) {
   const std::lock_guard guard(mutex_);
   // Numbers come round late, so that a stale one does not find a new queue pair.
-  const std::uint32_t index = free_index(next_queue_pair_, kQueuePairs, [this](std::uint32_t at) {
-    return at >= 2 && !queue_pairs_.contains(at);
-  });
-  if (index == kQueuePairs) return Error{ENOMEM, "all queue pairs are in use"};
-  auto queue_pair = std::make_shared<QueuePair>(*this, index, settings);
+  const std::optional<std::uint32_t> index =
+      free_index(next_queue_pair_, kQueuePairs,
+                 [this](std::uint32_t at) { return at >= 2 && !queue_pairs_.contains(at); });
+  if (!index) return Error{ENOMEM, "all queue pairs are in use"};
+  auto queue_pair = std::make_shared<QueuePair>(*this, *index, settings);
   if (Result<void> allocated = queue_pair->allocate(); !allocated) return allocated.error();
-  queue_pairs_[index] = queue_pair;
-  next_queue_pair_ = index + 1;
+  queue_pairs_[*index] = queue_pair;
+  next_queue_pair_ = *index + 1;
   return queue_pair;
 }
 
@@ -148,15 +170,17 @@ void Adapter::destroy_queue_pair(QueuePair& queue_pair) {
 }
 
 Result<std::shared_ptr<Srq>> Adapter::create_srq(const SrqSettings& settings) {
-  const std::lock_guard guard(mutex_);
-  const std::uint32_t index = free_index(next_srq_, kSrqs, [this](std::uint32_t at) {
-    return !srqs_.contains(at) && segment_->srq(at).generation.load() == 0;
+  std::unique_lock guard(mutex_);
+  const std::optional<std::uint32_t> index = await_index(guard, srqs_, kSrqs, [this] {
+    return free_index(next_srq_, kSrqs, [this](std::uint32_t at) {
+      return !srqs_.contains(at) && segment_->srq(at).generation.load() == 0;
+    });
   });
-  if (index == kSrqs) return Error{ENOMEM, "all shared receive queues are in use"};
-  auto srq = std::make_shared<Srq>(*this, index, settings);
+  if (!index) return Error{ENOMEM, "all shared receive queues are in use"};
+  auto srq = std::make_shared<Srq>(*this, *index, settings);
   if (Result<void> allocated = srq->allocate(); !allocated) return allocated.error();
-  srqs_[index] = srq;
-  next_srq_ = index + 1;
+  srqs_[*index] = srq;
+  next_srq_ = *index + 1;
   return srq;
 }
 

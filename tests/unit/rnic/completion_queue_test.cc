@@ -1,6 +1,7 @@
 #include "rnic/completion_queue.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -367,6 +368,22 @@ TEST_F(CompletionQueueTest, TakesNoPushOnceItIsGone) {
 TEST_F(CompletionQueueTest, IsRefusedBeyondTheDevicesLimits) {
   EXPECT_EQ(adapter_->create_completion_queue({.limit = 0}).error().code, EINVAL);
   EXPECT_EQ(adapter_->create_completion_queue({.limit = kMaxCompletions + 1}).error().code, EINVAL);
+}
+
+TEST_F(CompletionQueueTest, IsHadInPlaceOfTheOneThatSomebodyStillLooksAt) {
+  std::vector<std::shared_ptr<CompletionQueue>> all;
+  for (auto one = adapter_->create_completion_queue({.limit = 1}); one;
+       one = adapter_->create_completion_queue({.limit = 1})) {
+    all.push_back(*one);
+  }
+  EXPECT_EQ(all.size(), kCompletionQueues - 1);
+  adapter_->destroy_completion_queue(*queue_);
+  std::thread looks([held = std::move(queue_)]() mutable {
+    usleep(20'000);
+    held.reset();
+  });
+  EXPECT_TRUE(adapter_->create_completion_queue({.limit = 1}));
+  looks.join();
 }
 
 }  // namespace

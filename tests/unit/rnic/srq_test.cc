@@ -3,6 +3,10 @@
 #include "rnic/srq.h"
 
 #include <fcntl.h>
+#include <unistd.h>
+
+#include <thread>
+#include <utility>
 
 #include "adapter_fixture.h"
 
@@ -305,6 +309,26 @@ TEST_F(SrqTest, FlushesOnlyWhatAFailedQueuePairHasTaken) {
   EXPECT_EQ(events(), std::vector<ibv_event_type>{});
   EXPECT_EQ(take(*second_), SrqTake::kTaken);
   EXPECT_EQ(taken(*second_), Ids{2});
+}
+
+TEST_F(SrqTest, IsHadInPlaceOfTheOneThatSomebodyStillLooksAt) {
+  const auto make = [this] {
+    return adapter_->create_srq({.protection_domain = domain_,
+                                 .max_requests = 1,
+                                 .max_segments = 1,
+                                 .events = events_,
+                                 .verbs_object = this});
+  };
+  std::vector<std::shared_ptr<Srq>> all;
+  for (auto one = make(); one; one = make()) all.push_back(*one);
+  EXPECT_EQ(all.size(), kSrqs - 1);
+  adapter_->destroy_srq(*all.back());
+  std::thread looks([held = std::exchange(all.back(), nullptr)]() mutable {
+    usleep(20'000);
+    held.reset();
+  });
+  EXPECT_TRUE(make());
+  looks.join();
 }
 
 TEST_F(SrqTest, GivesAQueuePairNoReceivesOfItsOwn) {
