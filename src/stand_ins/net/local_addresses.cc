@@ -1,8 +1,11 @@
 #include "net/local_addresses.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "net/interface.h"
 
@@ -35,31 +38,48 @@ bool read_address(const char* digits, bool ipv4, wire::Address& address) {
   return true;
 }
 
-// Nothing in it: the port is nobody's; a file that is not there says nothing.
-bool lists_port(const char* path, bool ipv4, const wire::Address& address, bool* readable) {
+// One reading of /proc/net/udp or udp6.
+struct SocketTable {
+  bool is_readable = false;  // a file that is not there says nothing
+  bool lists_port = false;
+  std::vector<std::uint64_t> sockets;  // all of them, sorted, unless it lists the port
+};
+
+SocketTable read_table(const char* path, bool ipv4, const wire::Address& address) {
+  SocketTable table;
   const std::unique_ptr<std::FILE, Close> file(std::fopen(path, "re"));
-  *readable = file != nullptr;
-  if (!*readable) return false;
+  table.is_readable = file != nullptr;
   char line[512], digits[40];
-  while (std::fgets(line, sizeof line, file.get()) != nullptr) {
+  while (table.is_readable && std::fgets(line, sizeof line, file.get()) != nullptr) {
     unsigned port = 0;
+    unsigned long inode = 0;
+    const int read = std::sscanf(line, " %*u: %39[0-9A-Fa-f]:%x %*s %*s %*s %*s %*s %*s %*s %lu",
+                                 digits, &port, &inode);
+    if (read != 3) continue;
+    table.sockets.push_back(inode);
     wire::Address own;
-    if (std::sscanf(line, " %*u: %39[0-9A-Fa-f]:%x", digits, &port) != 2 ||
-        port != wire::kRocePort || !read_address(digits, ipv4, own)) {
-      continue;
-    }
-    if (own == address || is_any(own)) return true;
+    if (port != wire::kRocePort || !read_address(digits, ipv4, own)) continue;
+    table.lists_port = own == address || is_any(own);
+    if (table.lists_port) return table;
   }
-  return false;
+  std::ranges::sort(table.sockets);
+  return table;
 }
 
-// A socket of IPv6 that is bound to no address may take IPv4, too.
-bool lists_roce_port(const wire::Address& address) {
-  bool readable = false;
-  if (wire::is_ipv4(address)) {
-    if (lists_port("/proc/thread-self/net/udp", true, address, &readable) || !readable) return true;
+// The kernel shows its table a page at a time. Where one of the sockets that it has shown closes
+// meanwhile, one that stays may be passed over: a reading is believed if all that it shows are
+// there in the next.
+bool lists_port(const char* path, bool ipv4, const wire::Address& address, bool* readable) {
+  constexpr int kMostReadings = 16;
+  std::vector<std::uint64_t> before;
+  for (int i = 0; i < kMostReadings; ++i) {
+    SocketTable table = read_table(path, ipv4, address);
+    *readable = table.is_readable;
+    if (!table.is_readable || table.lists_port) return table.lists_port;
+    if (i > 0 && std::ranges::includes(table.sockets, before)) return false;
+    before = std::move(table.sockets);
   }
-  return lists_port("/proc/thread-self/net/udp6", false, address, &readable);
+  return true;  // nobody knows
 }
 
 }  // namespace
@@ -78,10 +98,13 @@ bool LocalAddresses::contains(const wire::Address& address) {
   return is_local;
 }
 
-// The kernel shows its table a page at a time: where sockets close meanwhile, one that stays may be
-// passed over.
+// A socket of IPv6 that is bound to no address may take IPv4, too.
 bool somebody_has_roce_port(const wire::Address& address) {
-  return lists_roce_port(address) || lists_roce_port(address);
+  bool readable = false;
+  if (wire::is_ipv4(address)) {
+    if (lists_port("/proc/thread-self/net/udp", true, address, &readable) || !readable) return true;
+  }
+  return lists_port("/proc/thread-self/net/udp6", false, address, &readable);
 }
 
 }  // namespace gdr::net
