@@ -68,7 +68,8 @@ class GeneralServices : public testing::Test {
       }
       require(end.listen(service) == 0, "it listens");
       wire.send('.');
-      while (const auto mad = end.receive()) {
+      // Longer than any client waits for it.
+      while (const auto mad = end.receive(20'000)) {
         if (mark_of(*mad) == 0) break;
         GidBytes to;
         std::copy(std::begin(mad->source), std::end(mad->source), to.begin());
@@ -442,6 +443,7 @@ TEST_F(GeneralServices, AFloodKeepsNobodyElseFromBeingHeard) {
   client.finish();
   flooder.kill();
   EXPECT_GT(link_->counted(0, "mad_received"), 1000u);
+  EXPECT_GT(link_->counted(0, "dropped_by_filter"), 0u);
   server.kill();
 }
 

@@ -11,7 +11,9 @@
 namespace gdr::net {
 namespace {
 
-constexpr int kMostAtOnce = 32;
+// Fewer than are read meanwhile (kMostArrivals), so that a flood fills the inbox, where its source
+// shows, and not the socket, which drops everybody's.
+constexpr int kMostAtOnce = 8;
 constexpr std::size_t kMostUndecided = 1024;
 constexpr Nanoseconds kDecideAgain = kMillisecond, kLookingsShare = 10;
 // A process that is stopped makes a look last long; when it goes on, what is for it is not to wait.
