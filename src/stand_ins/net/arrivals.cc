@@ -1,4 +1,4 @@
-// What arrives: each packet to its queue pair, in runs, so that a queue pair is locked, and
+// Gives each arriving packet to its queue pair, in runs, so that a queue pair is locked, and
 // answers, once for many. Hot.
 #include <sched.h>
 
@@ -12,12 +12,6 @@
 #include "rnic/delivery/responder_lock.h"
 
 namespace gdr::net {
-namespace {
-
-// At once, before others get their turn.
-constexpr std::uint32_t kMostArrivals = 16;
-
-}  // namespace
 
 // Null: there is none. Stays until it is asked for another one.
 const std::shared_ptr<rnic::QueuePair>& PacketPath::queue_pair(std::uint32_t number) {

@@ -7,13 +7,15 @@
 
 #include "base/quiet_thread.h"
 #include "engine/transmit.h"
+#include "net/port.h"
 
 namespace gdr::net {
 namespace {
 
-// Fewer than are read meanwhile (kMostArrivals), so that a flood fills the inbox, where its source
+// Fewer than are read meanwhile, so that a flood fills the inbox, where its source
 // shows, and not the socket, which drops everybody's.
-constexpr int kMostAtOnce = 8;
+constexpr std::uint32_t kMostAtOnce = 8;
+static_assert(kMostAtOnce < kMostArrivals);
 constexpr std::size_t kMostUndecided = 1024;
 constexpr Nanoseconds kDecideAgain = kMillisecond, kLookingsShare = 10;
 // A process that is stopped makes a look last long; when it goes on, what is for it is not to wait.
@@ -65,7 +67,7 @@ MadInbox::Put GeneralServices::take(const ArrivedMad& arrived) {
 
 Nanoseconds GeneralServices::route(Nanoseconds time) {
   ArrivedMad arrived;
-  for (int i = 0; i < kMostAtOnce && inbox_.take(&arrived); ++i) {
+  for (std::uint32_t i = 0; i < kMostAtOnce && inbox_.take(&arrived); ++i) {
     if (route(arrived, Knows::kSome)) continue;
     if (undecided_.size() == kMostUndecided) {
       counters_.add(Counter::kMadNoRoom);

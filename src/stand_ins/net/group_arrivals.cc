@@ -1,4 +1,4 @@
-// What arrives for multicast groups: to each member of this process. Hot.
+// Gives each member of this process what arrives for its multicast group. Hot.
 #include "net/arrival_run.h"
 #include "net/packet_path.h"
 #include "net/port_counts.h"
@@ -6,7 +6,7 @@
 
 namespace gdr::net {
 
-// What processes of this user on this host send has come by shared memory already.
+// Processes of this user on this host have sent theirs by shared memory already.
 void PacketPath::take_of_group(GroupPort& group, const Arrival& arrival, bool inline_progress) {
   if (adapter_.is_here(arrival.source)) return;
   counters_.add(Counter::kBytesReceived, arrival.bytes.size());

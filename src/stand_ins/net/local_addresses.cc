@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,17 +41,17 @@ bool read_address(const char* digits, bool ipv4, wire::Address& address) {
 
 // One reading of /proc/net/udp or udp6.
 struct SocketTable {
-  bool is_readable = false;  // a file that is not there says nothing
   bool lists_port = false;
   std::vector<std::uint64_t> sockets;  // all of them, sorted, unless it lists the port
 };
 
-SocketTable read_table(const char* path, bool ipv4, const wire::Address& address) {
-  SocketTable table;
+// Nothing: there is no such file.
+std::optional<SocketTable> read_table(const char* path, bool ipv4, const wire::Address& address) {
   const std::unique_ptr<std::FILE, Close> file(std::fopen(path, "re"));
-  table.is_readable = file != nullptr;
+  if (file == nullptr) return std::nullopt;
+  SocketTable table;
   char line[512], digits[40];
-  while (table.is_readable && std::fgets(line, sizeof line, file.get()) != nullptr) {
+  while (std::fgets(line, sizeof line, file.get()) != nullptr) {
     unsigned port = 0;
     unsigned long inode = 0;
     const int read = std::sscanf(line, " %*u: %39[0-9A-Fa-f]:%x %*s %*s %*s %*s %*s %*s %*s %lu",
@@ -66,18 +67,18 @@ SocketTable read_table(const char* path, bool ipv4, const wire::Address& address
   return table;
 }
 
-// The kernel shows its table a page at a time. Where one of the sockets that it has shown closes
-// meanwhile, one that stays may be passed over: a reading is believed if all that it shows are
-// there in the next.
-bool lists_port(const char* path, bool ipv4, const wire::Address& address, bool* readable) {
+// Nothing: there is no such file. The kernel shows its table a page at a time. Where one of the
+// sockets that it has shown closes meanwhile, one that stays may be passed over: a reading is
+// believed if all that it shows are there in the next.
+std::optional<bool> lists_port(const char* path, bool ipv4, const wire::Address& address) {
   constexpr int kMostReadings = 16;
   std::vector<std::uint64_t> before;
   for (int i = 0; i < kMostReadings; ++i) {
-    SocketTable table = read_table(path, ipv4, address);
-    *readable = table.is_readable;
-    if (!table.is_readable || table.lists_port) return table.lists_port;
-    if (i > 0 && std::ranges::includes(table.sockets, before)) return false;
-    before = std::move(table.sockets);
+    std::optional<SocketTable> table = read_table(path, ipv4, address);
+    if (!table) return std::nullopt;
+    if (table->lists_port) return true;
+    if (i > 0 && std::ranges::includes(table->sockets, before)) return false;
+    before = std::move(table->sockets);
   }
   return true;  // nobody knows
 }
@@ -100,11 +101,9 @@ bool LocalAddresses::contains(const wire::Address& address) {
 
 // A socket of IPv6 that is bound to no address may take IPv4, too.
 bool somebody_has_roce_port(const wire::Address& address) {
-  bool readable = false;
-  if (wire::is_ipv4(address)) {
-    if (lists_port("/proc/thread-self/net/udp", true, address, &readable) || !readable) return true;
-  }
-  return lists_port("/proc/thread-self/net/udp6", false, address, &readable);
+  const bool by_ipv4 = wire::is_ipv4(address) &&
+                       lists_port("/proc/thread-self/net/udp", true, address).value_or(true);
+  return by_ipv4 || lists_port("/proc/thread-self/net/udp6", false, address).value_or(false);
 }
 
 }  // namespace gdr::net

@@ -43,6 +43,9 @@ inline std::vector<std::byte> bytes_of(const Burst& burst) {
 constexpr std::uint32_t kMostPackets = 60;
 constexpr std::uint32_t kMostBurstBytes = 65'000;
 
+// So many of a port's arrivals are taken before others get their turn.
+constexpr std::uint32_t kMostArrivals = 16;
+
 // Packets that arrived together from one source, all of one length but the last.
 struct Arrival {
   wire::Address source;

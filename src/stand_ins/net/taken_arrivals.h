@@ -18,7 +18,7 @@ class TakenArrivals {
   static constexpr std::uint64_t kMostBacklog = 1u << 14;
 
   // --- Progress thread.
-  // Of what has arrived until now. Nothing new while an earlier question is open.
+  // Asks about what has arrived until now; while an earlier question is open, that one stays.
   void ask() {
     if (asks_) return;
     asks_ = true;
