@@ -109,10 +109,12 @@ class RsocketDatagram : public ::testing::Test {
     CHECK(!"nobody answered");
   }
 
-  // The end of an echo, which may be lost as well.
-  static void say_the_end(int fd) {
+  // The end of an echo, which may be lost as well. `to` is for a socket that is not connected.
+  static void say_the_end(int fd, const sockaddr_in* to = nullptr) {
     for (int i = 0; i < 5; ++i) {
-      CHECK(rsend(fd, "", 0, 0) == 0 || errno == ECONNREFUSED);
+      CHECK(rsendto(fd, "", 0, 0, reinterpret_cast<const sockaddr*>(to),
+                    to != nullptr ? sizeof *to : 0) == 0 ||
+            errno == ECONNREFUSED);
       usleep(10'000);
     }
   }
