@@ -68,6 +68,8 @@ GpuMemory export_memory(const CudaCalls& cuda, bool freed) {
   must(cuda.set_current(context), "cuCtxSetCurrent");
   must(cuda.alloc(&memory.address, kBytes), "cuMemAlloc");
   must(cuda.fill(memory.address, kBackground, kBytes), "cuMemsetD8");
+  // The driver does not wait for a fill, and the NIC writes into this memory next.
+  must(cuda.synchronize(), "cuCtxSynchronize");
   must(cuda.export_range(&descriptor, memory.address, kBytes,
                          cuda::CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0),
        "cuMemGetHandleForAddressRange");

@@ -16,6 +16,7 @@ namespace gdr::test {
   CALL(alloc, cuMemAlloc_v2, "cuMemAlloc")                           \
   CALL(free, cuMemFree_v2, "cuMemFree")                              \
   CALL(fill, cuMemsetD8_v2, "cuMemsetD8")                            \
+  CALL(synchronize, cuCtxSynchronize, "cuCtxSynchronize")            \
   CALL(read, cuMemcpyDtoH_v2, "cuMemcpyDtoH")                        \
   CALL(export_range, cuMemGetHandleForAddressRange, "cuMemGetHandleForAddressRange")
 
