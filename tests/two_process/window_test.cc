@@ -18,9 +18,7 @@ ibv_mw* allocate(Side& side, ibv_mw_type type) {
   return mw;
 }
 
-Remote bind(TargetSide t, ibv_mw* mw, unsigned access, std::size_t length = kLength) {
-  const ibv_mw_bind_info info{t.memory.region(), t.memory.remote().address + kOffset, length,
-                              access};
+ibv_wc try_to_bind(TargetSide t, ibv_mw* mw, const ibv_mw_bind_info& info) {
   if (mw->type == IBV_MW_TYPE_1) {
     ibv_mw_bind bind{.wr_id = 1, .send_flags = IBV_SEND_SIGNALED, .bind_info = info};
     require(ibv_bind_mw(t.qp, mw, &bind) == 0, "a bind is posted");
@@ -31,7 +29,14 @@ Remote bind(TargetSide t, ibv_mw* mw, unsigned access, std::size_t length = kLen
     request.bind_mw = {mw, ibv_inc_rkey(mw->rkey), info};
     t.side.post(t.qp, request, {});
   }
-  require(t.side.expect(IBV_WC_SUCCESS).opcode == IBV_WC_BIND_MW, "bound");
+  return t.side.completion();
+}
+
+Remote bind(TargetSide t, ibv_mw* mw, unsigned access, std::size_t length = kLength) {
+  const ibv_mw_bind_info info{t.memory.region(), t.memory.remote().address + kOffset, length,
+                              access};
+  const ibv_wc completion = try_to_bind(t, mw, info);
+  require(completion.status == IBV_WC_SUCCESS && completion.opcode == IBV_WC_BIND_MW, "bound");
   return {info.addr, info.length, mw->rkey};
 }
 
@@ -195,11 +200,13 @@ void take_back(TargetSide t, int round, ibv_mw_type type) {
   t.wire.send(window);
   t.wire.meet();
   usleep(static_cast<unsigned>(200 + 300 * round));
-  if (type == IBV_MW_TYPE_1) {
-    bind(t, mw, 0, 0);
-  } else if (try_to_invalidate(t, window.key).status == IBV_WC_WR_FLUSH_ERR) {
+  const ibv_wc taken = type == IBV_MW_TYPE_1 ? try_to_bind(t, mw, {t.memory.region(), 0, 0, 0})
+                                             : try_to_invalidate(t, window.key);
+  if (taken.status == IBV_WC_WR_FLUSH_ERR) {
     // The write was broken off, and the queue pair with it.
     require(Side::move_to(t.qp, IBV_QPS_ERR) == 0, "to ERR");
+  } else {
+    require(taken.status == IBV_WC_SUCCESS, "taken back");
   }
   t.memory.fill(0x5a);
   usleep(20'000);
