@@ -1,10 +1,10 @@
 #include "perf/crew.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "perf/cases/checked.h"
@@ -155,22 +155,30 @@ Result<void> Crew::start_threads() {
   processor_time_ = processor_seconds();
   for (std::size_t i = 0; i < posts_.size(); ++i) {
     Post* post = posts_[i].get();
-    if (Result<void> begun = start_thread(post->thread, [post] { work(*post); }); !begun) {
-      return begun;
-    }
-    if (Result<void> pinned = pin(post->thread, i); !pinned) return pinned;
+    post->is_pinned.store(false);
+    Result<void> begun = start_thread(post->thread, [this, post, i] {
+      post->pinned = caught([&] { return pin_this_thread(i); });
+      post->is_pinned.store(true);
+      post->is_pinned.notify_one();
+      work(*post);
+    });
+    if (!begun) return begun;
+    post->is_pinned.wait(false);
+    if (!post->pinned) return post->pinned;
   }
   return {};
 }
 
-Result<void> Crew::pin(std::thread& thread, std::size_t index) const {
+// By the thread itself: one that has nothing to do may have ended before another could pin it, and
+// glibc would then fail, or pin its caller.
+Result<void> Crew::pin_this_thread(std::size_t index) const {
   if (processors_.empty()) return {};
   const int processor = processors_[index % processors_.size()];
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<std::size_t>(processor), &set);
-  const int code = pthread_setaffinity_np(thread.native_handle(), sizeof set, &set);
-  if (code == 0) return {};
+  if (sched_setaffinity(0, sizeof set, &set) == 0) return {};
+  const int code = errno;
   return Error{EINVAL, "--cpu " + std::to_string(processor) + ": this process may not use it (" +
                            strerror(code) + "); taskset -cp $$ lists the CPUs it may use"};
 }

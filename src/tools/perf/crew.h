@@ -9,6 +9,7 @@
 //   CrewOutcome outcome = (*crew)->join();
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -74,6 +75,9 @@ class Crew {
     std::optional<Arrivals> arrivals;
     std::uint64_t told_wrong = 0;
     Ticks asked_at = 0;
+    // The thread's, until it says that it is pinned, or cannot be.
+    Result<void> pinned;
+    std::atomic<bool> is_pinned{false};
     std::thread thread;
   };
   explicit Crew(bool is_client) : is_client_(is_client) {}
@@ -81,7 +85,7 @@ class Crew {
   Result<void> start_threads();
   static void work(Post& post);
   static Result<void> carry_out(Post& post);
-  Result<void> pin(std::thread& thread, std::size_t index) const;
+  Result<void> pin_this_thread(std::size_t index) const;
   Result<void> check_window(const Window& window) const;
   static Result<void> await_sent(const Post& post, const GoOn& go_on);
   bool has_ended() const;

@@ -1,6 +1,7 @@
 #include "perf/crew.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "soft_devices.h"
 
@@ -25,6 +26,33 @@ TEST(Crew, GivesItsThreadsThePortsInTurn) {
     EXPECT_TRUE(std::equal(station.gid.begin(), station.gid.end(), gid.raw)) << i;
   }
   EXPECT_NE(address.stations[0].gid, address.stations[1].gid);
+}
+
+// The server of writes: its threads end as soon as they have begun.
+TEST(Crew, PinsThreadsThatHaveNothingToDoAndNoOther) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  int processor = 0;
+  while (!CPU_ISSET(static_cast<std::size_t>(processor), &before)) ++processor;
+  Result<Ports> ports = open_ports({soft_names("soft0")});
+  ASSERT_TRUE(ports) << ports.error().message;
+  Load load;
+  load.threads = load.queue_pairs = 4;
+  const auto crew =
+      Crew::create(*ports, {load, load.near, 64, IBV_MTU_1024, 4}, false, {processor});
+  ASSERT_TRUE(crew) << crew.error().message;
+  const TickClock clock = TickClock::calibrate();
+  Start start;
+  start.size = 64;
+  for (int row = 0; row < 5000; ++row) {
+    const Result<void> started = (*crew)->start(start, clock, nullptr);
+    ASSERT_TRUE(started) << "row " << row << ": " << started.error().message;
+    const CrewOutcome outcome = (*crew)->join();
+    ASSERT_TRUE(outcome.done) << outcome.done.error().message;
+    cpu_set_t now;
+    ASSERT_EQ(sched_getaffinity(0, sizeof now, &now), 0);
+    ASSERT_TRUE(CPU_EQUAL(&before, &now)) << "row " << row;
+  }
 }
 
 }  // namespace
