@@ -200,13 +200,15 @@ void take_back(TargetSide t, int round, ibv_mw_type type) {
   t.wire.send(window);
   t.wire.meet();
   usleep(static_cast<unsigned>(200 + 300 * round));
-  const ibv_wc taken = type == IBV_MW_TYPE_1 ? try_to_bind(t, mw, {t.memory.region(), 0, 0, 0})
-                                             : try_to_invalidate(t, window.key);
+  const bool binds = type == IBV_MW_TYPE_1;
+  const ibv_wc taken =
+      binds ? try_to_bind(t, mw, {t.memory.region(), 0, 0, 0}) : try_to_invalidate(t, window.key);
   if (taken.status == IBV_WC_WR_FLUSH_ERR) {
     // The write was broken off, and the queue pair with it.
     require(Side::move_to(t.qp, IBV_QPS_ERR) == 0, "to ERR");
   } else {
     require(taken.status == IBV_WC_SUCCESS, "taken back");
+    require(taken.opcode == (binds ? IBV_WC_BIND_MW : IBV_WC_LOCAL_INV), "by what was posted");
   }
   t.memory.fill(0x5a);
   usleep(20'000);

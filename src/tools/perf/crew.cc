@@ -157,12 +157,15 @@ Result<void> Crew::start_threads() {
     Post* post = posts_[i].get();
     post->is_pinned.store(false);
     Result<void> begun = start_thread(post->thread, [this, post, i] {
-      post->pinned = caught([&] { return pin_this_thread(i); });
-      post->is_pinned.store(true);
-      post->is_pinned.notify_one();
+      if (!processors_.empty()) {
+        post->pinned = caught([&] { return pin_this_thread(i); });
+        post->is_pinned.store(true);
+        post->is_pinned.notify_one();
+      }
       work(*post);
     });
     if (!begun) return begun;
+    if (processors_.empty()) continue;
     post->is_pinned.wait(false);
     if (!post->pinned) return post->pinned;
   }
@@ -172,7 +175,6 @@ Result<void> Crew::start_threads() {
 // By the thread itself: one that has nothing to do may have ended before another could pin it, and
 // glibc would then fail, or pin its caller.
 Result<void> Crew::pin_this_thread(std::size_t index) const {
-  if (processors_.empty()) return {};
   const int processor = processors_[index % processors_.size()];
   cpu_set_t set;
   CPU_ZERO(&set);

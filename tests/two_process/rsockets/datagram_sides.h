@@ -94,13 +94,21 @@ class RsocketDatagram : public ::testing::Test {
     }
   }
 
-  // Until there is an answer: a datagram may be lost.
-  static void ask(int fd, std::string_view text) {
+  // rsend; with `to`, which is for a socket that is not connected, rsendto.
+  static ssize_t send_text(int fd, std::string_view text, const sockaddr_in* to) {
+    return rsendto(fd, text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(to),
+                   to != nullptr ? sizeof *to : 0);
+  }
+
+  // Until there is an answer: a datagram may be lost. A late one to another text, which was asked
+  // twice, does not count.
+  static void ask(int fd, std::string_view text, const sockaddr_in* to = nullptr) {
     for (int attempt = 0; attempt < 50; ++attempt) {
-      CHECK(rsend(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()));
+      CHECK(send_text(fd, text, to) == static_cast<ssize_t>(text.size()));
       if (!has_input(fd, 200)) continue;
       char answer[4096];
       const ssize_t size = rrecv(fd, answer, sizeof answer, 0);
+      CHECK(size > 0);
       if (size == static_cast<ssize_t>(text.size()) &&
           std::string_view(answer, text.size()) == text) {
         return;
@@ -109,12 +117,10 @@ class RsocketDatagram : public ::testing::Test {
     CHECK(!"nobody answered");
   }
 
-  // The end of an echo, which may be lost as well. `to` is for a socket that is not connected.
+  // The end of an echo, which may be lost as well.
   static void say_the_end(int fd, const sockaddr_in* to = nullptr) {
     for (int i = 0; i < 5; ++i) {
-      CHECK(rsendto(fd, "", 0, 0, reinterpret_cast<const sockaddr*>(to),
-                    to != nullptr ? sizeof *to : 0) == 0 ||
-            errno == ECONNREFUSED);
+      CHECK(send_text(fd, "", to) == 0 || errno == ECONNREFUSED);
       usleep(10'000);
     }
   }

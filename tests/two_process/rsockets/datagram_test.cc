@@ -115,25 +115,12 @@ TEST_F(RsocketDatagram, ReachesAPeerThatWasStartedAgain) {
     sockaddr_in at{};
     CHECK(read(address[0], &at, sizeof at) == sizeof at);
     const int fd = rsocket(AF_INET, SOCK_DGRAM, 0);
-    const auto* to = reinterpret_cast<const sockaddr*>(&at);
-    // Each question is another byte: the answer to one that was asked twice may come late.
-    const auto ask_until_answered = [&](char question) {
-      for (int i = 0; i < 100; ++i) {
-        CHECK(rsendto(fd, &question, 1, 0, to, sizeof at) == 1);
-        while (has_input(fd, 100)) {
-          char answer = 0;
-          CHECK(rrecv(fd, &answer, 1, 0) == 1);
-          if (answer == question) return;
-        }
-      }
-      CHECK(!"nobody answered");
-    };
-    ask_until_answered('a');
-    ask_until_answered('b');  // by its queue pair now
+    ask(fd, "a", &at);
+    ask(fd, "b", &at);  // by its queue pair now
     say_the_end(fd, &at);
     CHECK(write(again[1], "", 1) == 1);
     CHECK(read(address[0], &at, sizeof at) == sizeof at);
-    ask_until_answered('c');
+    ask(fd, "c", &at);
     say_the_end(fd, &at);
     CHECK(rclose(fd) == 0);
   });
