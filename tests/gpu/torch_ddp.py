@@ -14,8 +14,8 @@ NCCL_SHM_DISABLE=1) with the words behind -- in front of it; both ways without a
 of its own: they may be ten times as far apart as those over P2P and over shared memory
 (NCCL_P2P_DISABLE=1) are, which is measured too, or 1e-5.
 
-Exit status 1 when a curve differs, the loss does not fall, a process fails, or there is no end within
-the time limit. --cpu tries the script itself where there is no GPU (gloo)."""
+Exit status 1 when a curve differs, the trainings had different data, the loss does not fall, a process
+fails, or there is no end within the time limit. --cpu tries the script itself where there is no GPU (gloo)."""
 import argparse
 import contextlib
 import gc
@@ -24,7 +24,6 @@ import json
 import math
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -49,23 +48,45 @@ def small_model():
         torch.nn.Linear(HIDDEN, OUTPUTS))
 
 
-def batches_of(rank, device):
-    """Each rank's own data, labelled by a model that all of them know."""
+@contextlib.contextmanager
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def batches_of(rank):
+    """Each rank's own data, labelled by a model that all of them know.
+
+    The labels are made on one thread: on several, PyTorch's first multiplication of a process gave
+    another batch than usual, 3e-5 apart, in 1 of 304 processes beside seven others (MKL, 32 cores)."""
     torch.manual_seed(1)
     teacher = torch.nn.Sequential(torch.nn.Linear(INPUTS, 32), torch.nn.Tanh(),
                                   torch.nn.Linear(32, OUTPUTS))
     generator = torch.Generator().manual_seed(1000 + rank)
     inputs = torch.randn(BATCHES, BATCH, INPUTS, generator=generator)
-    with torch.no_grad():
+    with torch.no_grad(), one_thread():
         targets = teacher(inputs)
-    return inputs.to(device), targets.to(device)
+    return inputs, targets
+
+
+def hash_of(tensors):
+    taken = hashlib.sha256()
+    for tensor in tensors:
+        taken.update(tensor.detach().cpu().numpy().tobytes())
+    return taken.hexdigest()
 
 
 class Training:
     """One rank's part of it."""
 
     def __init__(self, rank, device, steps, sharded=False):
-        self.inputs, self.targets = batches_of(rank, device)
+        inputs, targets = batches_of(rank)
+        self.hash_of_data = hash_of([inputs, targets])
+        self.inputs, self.targets = inputs.to(device), targets.to(device)
         self.input = torch.empty_like(self.inputs[0])
         self.target = torch.empty_like(self.targets[0])
         self.losses = torch.zeros(steps, device=device)
@@ -104,13 +125,10 @@ class Training:
         return graph, loss
 
     def hash_of_parameters(self):
-        taken = hashlib.sha256()
         is_sharded = isinstance(self.model, FullyShardedDataParallel)
         whole = FullyShardedDataParallel.summon_full_params if is_sharded else contextlib.nullcontext
         with whole(self.model):
-            for parameter in self.model.parameters():
-                taken.update(parameter.detach().cpu().numpy().tobytes())
-        return taken.hexdigest()
+            return hash_of(self.model.parameters())
 
 
 def train(rank, device, steps, sharded):
@@ -147,8 +165,7 @@ def make_deterministic():
     torch.use_deterministic_algorithms(True)
 
 
-def run_rank(rank, options, port, results):
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+def run_rank(rank, options, meeting, results):
     make_deterministic()
     if options.graphs:
         os.environ["TORCH_NCCL_ASYNC_ERROR_HANDLING"] = "0"  # as the notes on CUDA graphs tell
@@ -158,7 +175,8 @@ def run_rank(rank, options, port, results):
     else:
         torch.cuda.set_device(rank)
         device = torch.device("cuda", rank)
-    dist.init_process_group("gloo" if options.cpu else "nccl", rank=rank, world_size=options.gpus)
+    dist.init_process_group("gloo" if options.cpu else "nccl", init_method=f"file://{meeting}",
+                            rank=rank, world_size=options.gpus)
     start = time.monotonic()
     if options.graphs:
         training = train_with_graph(rank, device, options.steps)
@@ -168,18 +186,13 @@ def run_rank(rank, options, port, results):
     dist.all_reduce(losses)
     losses = (losses.cpu() / options.gpus).tolist()
     result = {"parameters": training.hash_of_parameters(), "losses": losses,
+              "data": training.hash_of_data,
               "seconds": round(time.monotonic() - start, 3)}
     del training
     if not options.cpu:
         torch.cuda.synchronize()
     dist.destroy_process_group()
     results.put((rank, result))  # last: what comes before it has ended well
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def take_results(results, taken):
@@ -190,9 +203,15 @@ def take_results(results, taken):
 
 def run_ranks(options):
     """What was wrong, or None; and what rank 0 has found."""
+    with tempfile.TemporaryDirectory() as folder:
+        # By a file: a port that was free a moment ago may be another training's by now.
+        return run_ranks_at(options, os.path.join(folder, "meeting"))
+
+
+def run_ranks_at(options, meeting):
     context = torch.multiprocessing.get_context("spawn")
     results = context.SimpleQueue()
-    ranks = torch.multiprocessing.start_processes(run_rank, (options, free_port(), results),
+    ranks = torch.multiprocessing.start_processes(run_rank, (options, meeting, results),
                                                   options.gpus, join=False, start_method="spawn")
     end = time.monotonic() + options.time_limit
     taken = {}
@@ -210,6 +229,7 @@ def run_ranks(options):
         return f"{len(taken)} of {options.gpus} ranks gave a result", None
     if len({(one["parameters"], tuple(one["losses"])) for one in taken.values()}) != 1:
         return "the ranks do not have the same parameters at the end", None
+    taken[0]["data"] = [taken[rank]["data"] for rank in range(options.gpus)]
     return judge_curve(taken[0]["losses"]), taken[0]
 
 
@@ -293,6 +313,11 @@ def compare(options, prefix):
                 break
             found.append(result)
         if len(found) < len(ways):
+            failures += 1
+            continue
+        if any(one["data"] != found[0]["data"] for one in found):
+            print(f"FAILED: {name}: the trainings had different data, so that nothing follows from "
+                  "their losses", flush=True)
             failures += 1
             continue
         words, apart = difference(*found[:2])
