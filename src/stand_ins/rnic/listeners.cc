@@ -33,23 +33,37 @@ std::optional<std::uint32_t> device_with(const SegmentHeader& header,
   return std::nullopt;
 }
 
-// Each is whole, or left out: its owner may be changing it.
+// A place as it was at one moment; nothing: it is empty. What changes meanwhile is looked at again:
+// a claim that becomes a listener must not be taken for nobody. Not for ever: it is its owner's,
+// who may write anything.
+struct Entry {
+  std::uint32_t device;
+  std::uint64_t service_id;
+  ListenerState state;
+};
+std::optional<Entry> read_entry(const SharedListener& shared) {
+  constexpr int kMostLooks = 100;
+  for (int looks = 0; looks < kMostLooks; ++looks) {
+    // In one order with the stores of claims: of two processes one sees the other.
+    const std::uint64_t stamp = shared.stamp.load();
+    if (stamp == 0) return std::nullopt;
+    const Entry entry{read_once(shared.device), read_once(shared.service_id),
+                      static_cast<ListenerState>(stamp & kStateBits)};
+    std::atomic_thread_fence(std::memory_order_acquire);  // the second look comes after the fields
+    if (shared.stamp.load(std::memory_order_relaxed) == stamp) return entry;
+  }
+  return std::nullopt;
+}
+
 template <typename Look>
 void for_each_listener(Segment& segment, std::span<const std::uint8_t, 16> address, Look look) {
   const SegmentHeader& header = segment.header();
   const auto device = device_with(header, address);
   if (!device) return;
-  const std::uint32_t end =
-      std::min(header.listener_end.load(std::memory_order_acquire), kListeners);
+  const std::uint32_t end = std::min(header.listener_end.load(), kListeners);
   for (std::uint32_t i = 0; i < end; ++i) {
-    const SharedListener& shared = segment.listener(i);
-    // In one order with the stores of claims: of two processes one sees the other.
-    const std::uint64_t stamp = shared.stamp.load();
-    if (stamp == 0 || read_once(shared.device) != *device) continue;
-    const std::uint64_t service_id = read_once(shared.service_id);
-    std::atomic_thread_fence(std::memory_order_acquire);  // the second look comes after the fields
-    if (shared.stamp.load(std::memory_order_relaxed) != stamp) continue;
-    look(service_id, static_cast<ListenerState>(stamp & kStateBits));
+    const std::optional<Entry> entry = read_entry(segment.listener(i));
+    if (entry && entry->device == *device) look(entry->service_id, entry->state);
   }
 }
 
@@ -96,18 +110,23 @@ ListenerTable::Own* ListenerTable::free_place() {
   return oldest;
 }
 
+// Who looks finds the listener in its state before or in that after, never nobody.
 void ListenerTable::set(Own& place, const Listener& listener, ListenerState state) {
+  const bool is_known = place.state != ListenerState::kNone &&
+                        place.listener.device == listener.device &&
+                        place.listener.service_id == listener.service_id;
   place = {listener, state, ++changes_};
   const auto index = static_cast<std::uint32_t>(&place - own_.data());
   SharedListener& shared = segment_.listener(index);
-  shared.stamp.store(0);
-  std::atomic_thread_fence(std::memory_order_release);  // the fields come after the 0
-  if (state != ListenerState::kNone) {
+  if (state == ListenerState::kNone) return shared.stamp.store(0);
+  if (!is_known) {
+    shared.stamp.store(0);
+    std::atomic_thread_fence(std::memory_order_release);  // the fields come after the 0
     shared.device = listener.device;
     shared.service_id = listener.service_id;
     segment_.header().listener_end.store(static_cast<std::uint32_t>(own_.size()));
-    shared.stamp.store(new_stamp(state));
   }
+  shared.stamp.store(new_stamp(state));
 }
 
 ListenerTable::Rival ListenerTable::look_for_rival(const Listener& listener) {

@@ -74,6 +74,31 @@ TEST_F(Listeners, BeginOnlyOnceTheirProcessHasMetEveryone) {
   EXPECT_EQ(error, EADDRINUSE);
 }
 
+// Else two of many that claim at once would both listen, and a request would be refused whose
+// listener is just being taken away.
+TEST_F(Listeners, AreNeverGoneWhileTheirStateChanges) {
+  constexpr int kRounds = 20'000;
+  ASSERT_TRUE(low.table.add(kListener));
+  std::atomic<bool> is_over{false};
+  std::atomic<int> looks{0}, gone{0};
+  std::thread watches([&] {
+    const auto& address = low.segment->header().devices[0].addresses[kOwnAddress];
+    while (!is_over) {
+      ++looks;
+      if (find_listener(*low.segment, address, kListener.service_id) == ListenerState::kNone)
+        ++gone;
+    }
+  });
+  int refused = 0;
+  for (int i = 0; i < kRounds || looks < kRounds; ++i) {
+    if (!low.table.remove(kListener) || !low.table.add(kListener)) ++refused;
+  }
+  is_over = true;
+  watches.join();
+  EXPECT_EQ(refused, 0);
+  EXPECT_EQ(gone, 0) << "of " << looks << " looks";
+}
+
 // A process that is stopped is not met, and holds up nobody for ever.
 TEST_F(Listeners, BeginAfterAWhileThoughNotEveryoneAnswers) {
   high.neighbours.has_met = false;
