@@ -1,5 +1,5 @@
 // Queue pair 1 between processes: who gets which management datagram, what becomes of those that
-// nobody is there for, of wrong ones and of floods, and of a listener that dies.
+// nobody is there for, and of a listener that dies.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,75 +12,11 @@
 
 #include "addresses.h"
 #include "base/clock.h"
-#include "link.h"
-#include "mads.h"
+#include "gsi_processes.h"
 #include "raw_peer.h"
-#include "side.h"
 
 namespace gdr::test {
 namespace {
-
-constexpr std::uint64_t kService = 0x0000'0000'0106'4321, kOther = 0x0000'0000'0106'4322;
-constexpr std::uint32_t kQkey = 0x8001'0000;
-constexpr int kQuiet = 200;  // milliseconds in which nothing comes
-
-GidBytes gid_of(const std::string& address) {
-  const wire::Address mapped_address = mapped(address);
-  GidBytes gid;
-  std::copy(mapped_address.begin(), mapped_address.end(), gid.begin());
-  return gid;
-}
-
-gdr_gsi_mad need(GsiEnd& end, const char* what) {
-  const auto mad = end.receive();
-  require(mad.has_value(), what);
-  return *mad;
-}
-
-class GeneralServices : public testing::Test {
- protected:
-  void SetUp() override { make({.kind = LinkKind::kLoopback}); }
-
-  void make(const LinkSettings& settings) {
-    auto made = Link::make(settings);
-    if (!made) GTEST_SKIP() << made.error().message;
-    link_ = *std::move(made);
-  }
-  const GidBytes gid(int side) const { return gid_of(link_->address(side)); }
-
-  // A process at that side, and its end of queue pair 1.
-  std::function<void(Wire&)> at(int side, std::function<void(Wire&, GsiEnd&)> body) {
-    return [this, side, body = std::move(body)](Wire& wire) {
-      link_->enter(side);
-      Side device;
-      GsiEnd end(device.context());
-      body(wire, end);
-    };
-  }
-
-  // Listens for the service, answers each request with a reply that has its mark.
-  std::function<void(Wire&)> listener(int side, std::uint64_t service, std::uint32_t own,
-                                      std::uint64_t others = 0) {
-    return at(side, [=](Wire& wire, GsiEnd& end) {
-      // The kernel knows only some of so many.
-      for (std::uint64_t i = 1; i <= others; ++i) {
-        require(end.listen(service + (i << 32)) == 0, "it listens for others");
-      }
-      require(end.listen(service) == 0, "it listens");
-      wire.send('.');
-      // Longer than any client waits for it.
-      while (const auto mad = end.receive(20'000)) {
-        if (mark_of(*mad) == 0) break;
-        GidBytes to;
-        std::copy(std::begin(mad->source), std::end(mad->source), to.begin());
-        require(end.send(to, reply_mad(end.id(own), local_id_of(*mad), mark_of(*mad))) == 0,
-                "a reply leaves");
-      }
-    });
-  }
-
-  std::unique_ptr<Link> link_;
-};
 
 void ask(GsiEnd& end, const GidBytes& to, std::uint64_t service, std::uint32_t id,
          std::uint32_t mark, std::uint32_t answered_by) {
@@ -400,53 +336,6 @@ TEST_F(GeneralServices, AForksChildHasNoneOfIt) {
   server.finish();
 }
 
-// Far more than can be looked at, from a source that keeps no rule; meanwhile another asks, and
-// tries again as connection managers do.
-TEST_F(GeneralServices, AFloodKeepsNobodyElseFromBeingHeard) {
-  constexpr Nanoseconds kFlood = 10 * kSecond;  // at most: until all have been heard
-  Child server(listener(0, kService, 1));
-  (void)server.wire().receive<char>();
-  Child flooder([&](Wire& wire) {
-    const RawPeer unused(loopback_address(2), link_->address(0));
-    RawPeer peer(loopback_address(3), link_->address(0));
-    wire::Packet packet =
-        request_packet(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly, 1, 5);
-    packet.deth = {kQkey, 1};
-    const gdr_gsi_mad mad = request_mad(1, kOther);
-    const auto* begin = reinterpret_cast<const std::byte*>(mad.bytes);
-    const Bytes bytes = peer.bytes_of(packet, Bytes(begin, begin + sizeof mad.bytes));
-    wire.meet();
-    const Nanoseconds end = now() + kFlood;
-    while (now() < end) peer.send(bytes);
-  });
-  flooder.wire().meet();
-  Child client(at(1, [&](Wire& wire, GsiEnd& end) {
-    usleep(300'000);  // the flood is on
-    for (std::uint32_t i = 1; i <= 10; ++i) {
-      bool answered = false;
-      for (int tries = 0; tries < 80 && !answered; ++tries) {
-        require(end.send(gid(0), request_mad(end.id(i), kService, i)) == 0, "a request leaves");
-        while (const auto answer = end.receive(100)) {
-          answered = remote_id_of(*answer) == end.id(i);
-          if (answered) break;
-        }
-      }
-      require(answered, "a request is heard");
-      if (i == 1) wire.meet();
-    }
-  }));
-  client.wire().meet();
-  siginfo_t ended{};
-  EXPECT_EQ(waitid(P_PID, static_cast<id_t>(flooder.pid()), &ended, WEXITED | WNOHANG | WNOWAIT),
-            0);
-  EXPECT_EQ(ended.si_pid, 0) << "the flood was over before the first was heard";
-  client.finish();
-  flooder.kill();
-  EXPECT_GT(link_->counted(0, "mad_received"), 1000u);
-  EXPECT_GT(link_->counted(0, "dropped_by_filter"), 0u);
-  server.kill();
-}
-
 // The listener is told of a request, stops listening and answers it; the answer is lost, and the
 // request comes again.
 TEST_F(GeneralServices, RepeatedRequestsStillComeToWhoNoLongerListens) {
@@ -485,106 +374,6 @@ TEST_F(GeneralServices, RepeatedRequestsStillComeToWhoNoLongerListens) {
   server.wire().meet();
   server.finish();
   other.kill();
-}
-
-// From a plain socket, as another host or another account of this one: all but the last are wrong
-// in one thing.
-TEST_F(GeneralServices, WrongPacketsAreCountedAndARightOneIsTaken) {
-  Child server(at(0, [](Wire& wire, GsiEnd& end) {
-    require(end.listen(kService) == 0, "it listens");
-    wire.meet();
-    const gdr_gsi_mad mad = need(end, "the right one comes");
-    require(mark_of(mad) == 99, "and no wrong one");
-    wire.meet();
-  }));
-  server.wire().meet();
-  RawPeer peer(link_->address(1), link_->address(0));
-  wire::Packet right =
-      request_packet(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly, 1, 5);
-  right.ack_request = false;
-  right.deth = {kQkey, 1};
-  const auto payload_of = [](std::uint32_t mark) {
-    const gdr_gsi_mad mad = request_mad(1, kService, mark);
-    const auto* begin = reinterpret_cast<const std::byte*>(mad.bytes);
-    return Bytes(begin, begin + sizeof mad.bytes);
-  };
-  const auto send = [&](auto change, std::size_t bytes = GDR_GSI_MAD_BYTES) {
-    wire::Packet packet = right;
-    Bytes payload = payload_of(1);
-    payload.resize(bytes);
-    change(packet, payload);
-    peer.send(peer.bytes_of(packet, payload));
-  };
-  send([](auto& packet, auto&) { packet.deth.qkey = 0x11111; });
-  send([](auto& packet, auto&) { packet.deth.source_qp = 2; });
-  send([](auto&, auto&) {}, 252);
-  send([](auto&, auto&) {}, 260);
-  send([](auto&, auto&) {}, 0);
-  send([](auto& packet, auto&) { packet.partition_key = 0x1234; });
-  send([](auto& packet, auto&) {
-    packet.opcode = wire::make_opcode(wire::Transport::kUnreliableDatagram,
-                                      wire::Operation::kSendOnlyImmediate);
-    packet.info = wire::find_opcode(packet.opcode);
-  });
-  send([](auto& packet, auto&) {
-    packet.opcode =
-        wire::make_opcode(wire::Transport::kReliableConnection, wire::Operation::kSendOnly);
-    packet.info = wire::find_opcode(packet.opcode);
-  });
-  // Their form is right, and they are for nobody: other classes, versions, methods, attributes; an
-  // answer to no process, and to one that asked nothing.
-  for (const std::size_t at : {0, 1, 2, 3, 17}) {
-    send([at](auto&, auto& payload) { payload[at] ^= std::byte{0x40}; });
-  }
-  send([](auto&, auto& payload) {
-    const gdr_gsi_mad reply = reply_mad(1, 0);
-    std::memcpy(payload.data(), reply.bytes, payload.size());
-  });
-  send([](auto&, auto& payload) {
-    const gdr_gsi_mad reply = reply_mad(1, 0x3ff'00000);
-    std::memcpy(payload.data(), reply.bytes, payload.size());
-  });
-  Bytes damaged = peer.bytes_of(right, payload_of(1));
-  damaged[100] ^= std::byte{1};
-  peer.send(damaged);
-  peer.send(peer.bytes_of(right, payload_of(99)));
-  // An answer to a process that was not met is for nobody once everyone has been.
-  for (int looks = 0; looks < 500 && link_->counted(0, "mad_for_nobody") < 7; ++looks) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  server.wire().meet();
-  server.finish();
-  EXPECT_EQ(link_->counted(0, "malformed"), 5u);
-  EXPECT_EQ(link_->counted(0, "wrong_partition_key"), 1u);
-  EXPECT_EQ(link_->counted(0, "wrong_transport"), 2u);
-  EXPECT_EQ(link_->counted(0, "wrong_icrc"), 1u);
-  EXPECT_EQ(link_->counted(0, "mad_for_nobody"), 7u);
-}
-
-// A process of this account has that address: nobody else speaks for it.
-TEST_F(GeneralServices, NobodyElseSpeaksForAnAddressOfThisAccountsProcesses) {
-  Child victim(at(1, [](Wire& wire, GsiEnd&) { wire.meet(), wire.meet(); }));
-  victim.wire().meet();
-  Child server(at(0, [](Wire& wire, GsiEnd& end) {
-    require(end.listen(kService) == 0, "it listens");
-    wire.meet();
-    wire.meet();
-    require(!end.receive(kQuiet), "a forged request is not taken");
-  }));
-  server.wire().meet();
-  // Shares the port with the victim.
-  RawPeer forger(link_->address(1), link_->address(0));
-  wire::Packet packet =
-      request_packet(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly, 1, 5);
-  packet.deth = {kQkey, 1};
-  const gdr_gsi_mad mad = request_mad(1, kService);
-  const auto* begin = reinterpret_cast<const std::byte*>(mad.bytes);
-  forger.send(forger.bytes_of(packet, Bytes(begin, begin + sizeof mad.bytes)));
-  server.wire().meet();
-  server.finish();
-  victim.wire().meet();
-  victim.finish();
-  EXPECT_EQ(link_->counted(0, "wrong_source_port"), 1u);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Lists of short RDMA writes and reads: one system call carries several of them. Nobody can tell:
-// each arrives whole and in the order of posting, an error is that of its own request, what is
-// behind it is not placed, and whoever dies leaves a prefix of the list.
+// each arrives whole and in the order of posting.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -12,53 +11,12 @@
 
 #include "base/clock.h"
 #include "connection.h"
-#include "missing_pages.h"
+#include "request_list.h"
 
 namespace gdr::test {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::uint32_t kMost = 256;  // requests of a list here: more than one call carries
-
-// Requests that are posted by one call.
-class List {
- public:
-  explicit List(ibv_wr_opcode opcode) : opcode_(opcode) {
-    requests_.reserve(kMost);
-    segments_.reserve(3 * kMost);
-  }
-  // Its bytes here may be cut into several segments.
-  void add(const Memory& memory, std::size_t at, std::size_t length, const Remote& there,
-           std::size_t remote_at, std::uint32_t segments = 1, unsigned flags = 0) {
-    ibv_send_wr request{};
-    request.wr_id = requests_.size();
-    request.opcode = opcode_;
-    request.send_flags = flags;
-    request.sg_list = segments_.data() + segments_.size();
-    request.num_sge = static_cast<int>(segments);
-    request.wr.rdma = {there.address + remote_at, there.key};
-    for (std::uint32_t i = 0; i < segments; ++i) {
-      const std::size_t from = length * i / segments, to = length * (i + 1) / segments;
-      segments_.push_back(memory.segment(at + from, to - from));
-    }
-    requests_.push_back(request);
-  }
-  std::uint32_t size() const { return static_cast<std::uint32_t>(requests_.size()); }
-  void post(ibv_qp* qp, bool tells_of_each) {
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-      const bool is_last = i + 1 == requests_.size();
-      requests_[i].next = is_last ? nullptr : &requests_[i + 1];
-      if (tells_of_each || is_last) requests_[i].send_flags |= IBV_SEND_SIGNALED;
-    }
-    ibv_send_wr* bad = nullptr;
-    require(ibv_post_send(qp, requests_.data(), &bad) == 0, "posted");
-  }
-
- private:
-  const ibv_wr_opcode opcode_;
-  std::vector<ibv_send_wr> requests_;
-  std::vector<ibv_sge> segments_;
-};
 
 // Where the messages of a list of many lengths lie at the target: some touch, others do not.
 struct Span {
@@ -94,9 +52,9 @@ TEST_P(ListsOfEachLength, OfWritesArriveWholeAtTheirPlaces) {
   });
   Side side;
   Memory& memory = side.memory(1 << 20);
-  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, kMost);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, RequestList::kMost);
   const Remote to = connect_to_target(side, qp, child.wire());
-  List list(IBV_WR_RDMA_WRITE);
+  RequestList list(IBV_WR_RDMA_WRITE);
   std::size_t at = 0;
   for (const Span& span : spans()) {
     const std::uint32_t number = list.size();
@@ -126,10 +84,10 @@ TEST_P(ListsOfEachLength, OfReadsFetchTheirOwnBytes) {
   });
   Side side;
   Memory& memory = side.memory(1 << 20);
-  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, kMost);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, RequestList::kMost);
   const Remote from = connect_to_target(side, qp, child.wire());
   child.wire().meet();
-  List list(IBV_WR_RDMA_READ);
+  RequestList list(IBV_WR_RDMA_READ);
   std::size_t at = 0;
   for (const Span& span : spans()) {
     list.add(memory, at, span.length, from, span.at, 1 + list.size() % 3);
@@ -193,9 +151,9 @@ TEST(CoalescedLists, AReaderThatSpinsSeesNoFlagBeforeTheBytesBehindWhichItWasPos
   });
   Side side;
   Memory& memory = side.memory(1 << 20);
-  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, kMost);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_RC, RequestList::kMost);
   const Remote to = connect_to_target(side, qp, child.wire());
-  List list(IBV_WR_RDMA_WRITE);
+  RequestList list(IBV_WR_RDMA_WRITE);
   for (std::size_t i = 0; i < kPairs; ++i) {
     list.add(memory, 0, kPayload, to, i * kStride);
     list.add(memory, 0, 8, to, i * kStride + kPayload);
@@ -219,112 +177,6 @@ TEST(CoalescedLists, AReaderThatSpinsSeesNoFlagBeforeTheBytesBehindWhichItWasPos
     std::memcpy(&seen, memory.bytes() + kSeen, sizeof seen);
   }
   write_round(kLast);
-  child.wire().meet();
-  child.finish();
-}
-
-enum class Wrong { kKey, kHoleThere, kHoleHere };
-
-struct Error {
-  Wrong wrong;
-  std::uint32_t position;
-  ibv_wr_opcode opcode;
-};
-
-std::string name_of(const testing::TestParamInfo<Error>& info) {
-  static const char* const kNames[] = {"Key", "HoleThere", "HoleHere"};
-  return std::string(info.param.opcode == IBV_WR_RDMA_READ ? "Read" : "Write") +
-         kNames[static_cast<int>(info.param.wrong)] + "At" + std::to_string(info.param.position);
-}
-
-void make_hole(Memory& memory, std::size_t at) {
-  require(take_pages_away(memory.bytes() + at, kPage), "a hole");
-}
-
-class ErrorInAList : public testing::TestWithParam<Error> {};
-
-// Each request has a page of its own on both sides.
-TEST_P(ErrorInAList, IsThatOfItsRequestAndNothingBehindItIsPlaced) {
-  constexpr std::uint32_t kRequests = 12;
-  const auto [wrong, position, opcode] = GetParam();
-  const bool writes = opcode == IBV_WR_RDMA_WRITE;
-  Child child([=](Wire& wire) {
-    be_target(wire, {.bytes = kRequests * kPage}, [=](TargetSide t) {
-      for (std::uint32_t i = 0; i < kRequests && !writes; ++i) t.memory.bytes()[i * kPage] = 0x33;
-      if (wrong == Wrong::kHoleThere) make_hole(t.memory, position * kPage);
-      t.wire.meet();
-      t.wire.meet();
-      for (std::uint32_t i = 0; i < kRequests && writes; ++i) {
-        if (wrong == Wrong::kHoleThere && i == position) continue;
-        require(t.memory.bytes()[i * kPage] == (i < position ? 0x33 : 0), "a prefix is placed");
-      }
-    });
-  });
-  Side side;
-  Memory& memory = side.memory(kRequests * kPage);
-  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
-  Remote there = connect_to_target(side, qp, child.wire());
-  List list(opcode);
-  for (std::uint32_t i = 0; i < kRequests; ++i) {
-    if (writes) memory.bytes()[i * kPage] = 0x33;
-    Remote its = there;
-    if (wrong == Wrong::kKey && i == position) its.key ^= 0x10;
-    list.add(memory, i * kPage, 8, its, i * kPage);
-  }
-  if (wrong == Wrong::kHoleHere) make_hole(memory, position * kPage);
-  child.wire().meet();
-  list.post(qp, true);
-  const ibv_wc_status status = wrong == Wrong::kKey         ? IBV_WC_REM_ACCESS_ERR
-                               : wrong == Wrong::kHoleThere ? IBV_WC_REM_OP_ERR
-                                                            : IBV_WC_LOC_PROT_ERR;
-  for (std::uint32_t i = 0; i < kRequests; ++i) {
-    const ibv_wc one = side.expect(i < position    ? IBV_WC_SUCCESS
-                                   : i == position ? status
-                                                   : IBV_WC_WR_FLUSH_ERR);
-    EXPECT_EQ(one.wr_id, i);
-    if (writes || (wrong == Wrong::kHoleHere && i == position)) continue;
-    EXPECT_EQ(memory.bytes()[i * kPage], i < position ? 0x33 : 0) << i;
-  }
-  child.wire().meet();
-  child.finish();
-}
-
-constexpr Error kErrors[] = {
-    {Wrong::kKey, 0, IBV_WR_RDMA_WRITE},        {Wrong::kKey, 1, IBV_WR_RDMA_WRITE},
-    {Wrong::kKey, 7, IBV_WR_RDMA_WRITE},        {Wrong::kKey, 11, IBV_WR_RDMA_WRITE},
-    {Wrong::kKey, 7, IBV_WR_RDMA_READ},         {Wrong::kHoleThere, 0, IBV_WR_RDMA_WRITE},
-    {Wrong::kHoleThere, 1, IBV_WR_RDMA_WRITE},  {Wrong::kHoleThere, 7, IBV_WR_RDMA_WRITE},
-    {Wrong::kHoleThere, 11, IBV_WR_RDMA_WRITE}, {Wrong::kHoleThere, 7, IBV_WR_RDMA_READ},
-    {Wrong::kHoleHere, 0, IBV_WR_RDMA_WRITE},   {Wrong::kHoleHere, 7, IBV_WR_RDMA_WRITE},
-    {Wrong::kHoleHere, 11, IBV_WR_RDMA_WRITE},  {Wrong::kHoleHere, 7, IBV_WR_RDMA_READ},
-};
-INSTANTIATE_TEST_SUITE_P(AtEachPosition, ErrorInAList, testing::ValuesIn(kErrors), name_of);
-
-// Their places touch, and the third one's end lies on a page that is not there.
-TEST(CoalescedLists, AWriteWhoseSecondPageIsMissingFailsByItself) {
-  constexpr std::size_t kFirst = kPage - 20;
-  Child child([](Wire& wire) {
-    be_target(wire, {.bytes = 2 * kPage}, [](TargetSide t) {
-      make_hole(t.memory, kPage);
-      t.wire.meet();
-      t.wire.meet();
-      require(t.memory.first_not(0, 0, kFirst) == -1, "nothing before them");
-      require(t.memory.first_not(0x33, kFirst, 16) == -1, "the first two");
-    });
-  });
-  Side side;
-  Memory& memory = side.memory(kPage);
-  memory.fill(0x33);
-  ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
-  const Remote to = connect_to_target(side, qp, child.wire());
-  List list(IBV_WR_RDMA_WRITE);
-  for (std::size_t i = 0; i < 6; ++i) list.add(memory, i * 64, 8, to, kFirst + i * 8);
-  child.wire().meet();
-  list.post(qp, true);
-  for (const ibv_wc_status status : {IBV_WC_SUCCESS, IBV_WC_SUCCESS, IBV_WC_REM_OP_ERR,
-                                     IBV_WC_WR_FLUSH_ERR, IBV_WC_WR_FLUSH_ERR}) {
-    side.expect(status);
-  }
   child.wire().meet();
   child.finish();
 }
@@ -406,7 +258,7 @@ void check_opaque() {
   memory.fill(0x33);
   ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
   const Remote to = connect_to_target(side, qp, child.wire());
-  List list(IBV_WR_RDMA_WRITE);
+  RequestList list(IBV_WR_RDMA_WRITE);
   for (std::size_t i = 0; i < 40; ++i) list.add(memory, 0, 8, to, i * 64);
   list.post(qp, false);
   EXPECT_EQ(side.expect(IBV_WC_SUCCESS).wr_id, 39u);
@@ -416,64 +268,6 @@ void check_opaque() {
 TEST(CoalescedLists, ArriveAtAnOpaqueProcess) { run_opaque(check_opaque); }
 TEST(CoalescedLists, ArriveWhereTheKernelKnowsNoCopiesBetweenProcesses) {
   run_opaque(check_opaque, ENOSYS);
-}
-
-// The initiator dies at a moment of a list that several calls carry.
-class DeathInAList : public testing::Test {
- protected:
-  static constexpr std::uint32_t kRequests = 200;
-
-  void SetUp() override {
-#ifndef GDR_FAULT_HOOKS
-    GTEST_SKIP() << "built without fault hooks";
-#endif
-  }
-  // How many of the list are there then.
-  static std::uint32_t placed_by_death_at(const char* moment) {
-    Child child([moment](Wire& wire) {
-      setenv("GDR_KILL", moment, 1);
-      Side side;
-      Memory& memory = side.memory(kPage);
-      memory.fill(0x33);
-      ibv_qp* qp = side.queue_pair(IBV_QPT_RC, kMost);
-      wire.send(side.endpoint(qp));
-      side.connect(qp, wire.receive<Endpoint>());
-      const auto to = wire.receive<Remote>();
-      wire.meet();
-      List list(IBV_WR_RDMA_WRITE);
-      for (std::size_t i = 0; i < kRequests; ++i) list.add(memory, i, 8, to, i * 64);
-      list.post(qp, false);
-    });
-    Side side;
-    Memory& memory = side.memory(kRequests * 64);
-    ibv_qp* qp = side.queue_pair(IBV_QPT_RC);
-    const auto there = child.wire().receive<Endpoint>();
-    child.wire().send(side.endpoint(qp));
-    side.connect(qp, there);
-    child.wire().send(memory.remote());
-    child.wire().meet();
-    siginfo_t ended{};
-    EXPECT_EQ(waitid(P_PID, static_cast<id_t>(child.pid()), &ended, WEXITED | WNOWAIT), 0);
-    EXPECT_EQ(ended.si_status, SIGKILL);
-    std::uint32_t placed = 0;
-    while (placed < kRequests && memory.bytes()[placed * 64] == 0x33) ++placed;
-    for (std::uint32_t i = placed; i < kRequests; ++i) EXPECT_EQ(memory.bytes()[i * 64], 0) << i;
-    const Nanoseconds start = now();
-    EXPECT_EQ(ibv_destroy_qp(qp), 0);
-    memory.deregister();
-    EXPECT_LT(now() - start, kSecond);
-    child.kill();
-    return placed;
-  }
-};
-
-TEST_F(DeathInAList, LeavesWhatTheCallsUntilThenHaveCarriedAndHoldsUpNobody) {
-  EXPECT_EQ(placed_by_death_at("locked:1"), 0u);
-  const std::uint32_t by_one = placed_by_death_at("copied:1");
-  EXPECT_GT(by_one, 1u);
-  EXPECT_LE(by_one, 64u) << "so many are carried by one call at most";
-  EXPECT_EQ(placed_by_death_at("locked:2"), by_one);
-  EXPECT_EQ(placed_by_death_at("copied:2"), 2 * by_one);
 }
 
 }  // namespace
