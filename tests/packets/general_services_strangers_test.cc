@@ -1,5 +1,5 @@
-// What comes to queue pair 1 from others than connection managers: a flood, wrong packets, and a
-// process that speaks for another's address.
+// Queue pair 1 holds out against others than connection managers: it outlives a flood, refuses
+// wrong packets, and takes nothing from a process that speaks for another's address.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +16,19 @@
 namespace gdr::test {
 namespace {
 
+wire::Packet packet_to_queue_pair_1() {
+  wire::Packet packet =
+      request_packet(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly, 1, 5);
+  packet.deth = {kQkey, 1};
+  return packet;
+}
+
+Bytes request_for(std::uint64_t service, std::uint32_t mark = 0) {
+  const gdr_gsi_mad mad = request_mad(1, service, mark);
+  const auto* begin = reinterpret_cast<const std::byte*>(mad.bytes);
+  return Bytes(begin, begin + sizeof mad.bytes);
+}
+
 // Far more than can be looked at, from a source that keeps no rule; meanwhile another asks, and
 // tries again as connection managers do.
 TEST_F(GeneralServices, AFloodKeepsNobodyElseFromBeingHeard) {
@@ -25,12 +38,7 @@ TEST_F(GeneralServices, AFloodKeepsNobodyElseFromBeingHeard) {
   Child flooder([&](Wire& wire) {
     const RawPeer unused(loopback_address(2), link_->address(0));
     RawPeer peer(loopback_address(3), link_->address(0));
-    wire::Packet packet =
-        request_packet(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly, 1, 5);
-    packet.deth = {kQkey, 1};
-    const gdr_gsi_mad mad = request_mad(1, kOther);
-    const auto* begin = reinterpret_cast<const std::byte*>(mad.bytes);
-    const Bytes bytes = peer.bytes_of(packet, Bytes(begin, begin + sizeof mad.bytes));
+    const Bytes bytes = peer.bytes_of(packet_to_queue_pair_1(), request_for(kOther));
     wire.meet();
     const Nanoseconds end = now() + kFlood;
     while (now() < end) peer.send(bytes);
@@ -74,18 +82,11 @@ TEST_F(GeneralServices, WrongPacketsAreCountedAndARightOneIsTaken) {
   }));
   server.wire().meet();
   RawPeer peer(link_->address(1), link_->address(0));
-  wire::Packet right =
-      request_packet(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly, 1, 5);
+  wire::Packet right = packet_to_queue_pair_1();
   right.ack_request = false;
-  right.deth = {kQkey, 1};
-  const auto payload_of = [](std::uint32_t mark) {
-    const gdr_gsi_mad mad = request_mad(1, kService, mark);
-    const auto* begin = reinterpret_cast<const std::byte*>(mad.bytes);
-    return Bytes(begin, begin + sizeof mad.bytes);
-  };
   const auto send = [&](auto change, std::size_t bytes = GDR_GSI_MAD_BYTES) {
     wire::Packet packet = right;
-    Bytes payload = payload_of(1);
+    Bytes payload = request_for(kService, 1);
     payload.resize(bytes);
     change(packet, payload);
     peer.send(peer.bytes_of(packet, payload));
@@ -119,10 +120,10 @@ TEST_F(GeneralServices, WrongPacketsAreCountedAndARightOneIsTaken) {
     const gdr_gsi_mad reply = reply_mad(1, 0x3ff'00000);
     std::memcpy(payload.data(), reply.bytes, payload.size());
   });
-  Bytes damaged = peer.bytes_of(right, payload_of(1));
+  Bytes damaged = peer.bytes_of(right, request_for(kService, 1));
   damaged[100] ^= std::byte{1};
   peer.send(damaged);
-  peer.send(peer.bytes_of(right, payload_of(99)));
+  peer.send(peer.bytes_of(right, request_for(kService, 99)));
   // An answer to a process that was not met is for nobody once everyone has been.
   for (int looks = 0; looks < 500 && link_->counted(0, "mad_for_nobody") < 7; ++looks) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -149,12 +150,7 @@ TEST_F(GeneralServices, NobodyElseSpeaksForAnAddressOfThisAccountsProcesses) {
   server.wire().meet();
   // Shares the port with the victim.
   RawPeer forger(link_->address(1), link_->address(0));
-  wire::Packet packet =
-      request_packet(wire::Transport::kUnreliableDatagram, wire::Operation::kSendOnly, 1, 5);
-  packet.deth = {kQkey, 1};
-  const gdr_gsi_mad mad = request_mad(1, kService);
-  const auto* begin = reinterpret_cast<const std::byte*>(mad.bytes);
-  forger.send(forger.bytes_of(packet, Bytes(begin, begin + sizeof mad.bytes)));
+  forger.send(forger.bytes_of(packet_to_queue_pair_1(), request_for(kService)));
   server.wire().meet();
   server.finish();
   victim.wire().meet();

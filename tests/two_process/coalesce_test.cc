@@ -1,12 +1,9 @@
 // Lists of short RDMA writes and reads: one system call carries several of them. Nobody can tell:
 // each arrives whole and in the order of posting.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/clock.h"

@@ -33,9 +33,9 @@ std::optional<std::uint32_t> device_with(const SegmentHeader& header,
   return std::nullopt;
 }
 
-// A place as it was at one moment; nothing: it is empty. What changes meanwhile is looked at again:
-// a claim that becomes a listener must not be taken for nobody. Not for ever: it is its owner's,
-// who may write anything.
+// What a place held at one moment, or nothing where it is empty. A place that changes meanwhile is
+// looked at again, because a claim that becomes a listener must not be taken for nobody; but not
+// for ever, because its owner may write anything.
 struct Entry {
   std::uint32_t device;
   std::uint64_t service_id;
@@ -60,6 +60,7 @@ void for_each_listener(Segment& segment, std::span<const std::uint8_t, 16> addre
   const SegmentHeader& header = segment.header();
   const auto device = device_with(header, address);
   if (!device) return;
+  // In one order with the stores of claims, as their stamps.
   const std::uint32_t end = std::min(header.listener_end.load(), kListeners);
   for (std::uint32_t i = 0; i < end; ++i) {
     const std::optional<Entry> entry = read_entry(segment.listener(i));
