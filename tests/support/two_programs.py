@@ -8,17 +8,31 @@
 
     wrong, said = run_pair(Here(), command, seconds=60)   # all of it; two_hosts.Hosts for Here()
 """
+import itertools
 import os
+import random
 import signal
 import socket
 import subprocess
 import time
 
 
+# Below those that the kernel gives to a socket that asks for none: nobody's connection takes one between
+# here and the program's bind. No two threads get the same, and processes begin anywhere.
+_PORTS = range(20000, 32000)
+_next_port = itertools.count(random.randrange(len(_PORTS)))
+
+
 def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    for number in itertools.islice(_next_port, len(_PORTS)):
+        port = _PORTS[number % len(_PORTS)]
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return port
+    raise OSError(f"all ports from {_PORTS.start} to {_PORTS.stop - 1} are in use")
 
 
 def start(command, environment=None):
