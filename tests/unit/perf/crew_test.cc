@@ -44,7 +44,8 @@ TEST(Crew, PinsThreadsThatHaveNothingToDoAndNoOther) {
   const TickClock clock = TickClock::calibrate();
   Start start;
   start.size = 64;
-  for (int row = 0; row < 5000; ++row) {
+  // Pinned from outside, one of ten runs got to row 462, the others less far.
+  for (int row = 0; row < 2000; ++row) {
     const Result<void> started = (*crew)->start(start, clock, nullptr);
     ASSERT_TRUE(started) << "row " << row << ": " << started.error().message;
     const CrewOutcome outcome = (*crew)->join();
