@@ -17,8 +17,8 @@ import subprocess
 import time
 
 
-# Below those that the kernel gives to a socket that asks for none: nobody's connection takes one between
-# here and the program's bind. No two threads get the same, and processes begin anywhere.
+# The kernel gives higher ports to sockets that ask for none, so no connection takes one of these between
+# free_port() and the program's bind. Two threads never get the same, and each process begins anywhere.
 _PORTS = range(20000, 32000)
 _next_port = itertools.count(random.randrange(len(_PORTS)))
 

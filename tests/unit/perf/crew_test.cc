@@ -44,7 +44,7 @@ TEST(Crew, PinsThreadsThatHaveNothingToDoAndNoOther) {
   const TickClock clock = TickClock::calibrate();
   Start start;
   start.size = 64;
-  // Pinned from outside, one of ten runs got to row 462, the others less far.
+  // Where another thread pinned them, ten of ten runs failed, the last of them at row 462.
   for (int row = 0; row < 2000; ++row) {
     const Result<void> started = (*crew)->start(start, clock, nullptr);
     ASSERT_TRUE(started) << "row " << row << ": " << started.error().message;
