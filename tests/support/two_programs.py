@@ -17,8 +17,8 @@ import subprocess
 import time
 
 
-# The kernel gives higher ports to sockets that ask for none, so no connection takes one of these between
-# free_port() and the program's bind. Two threads never get the same, and each process begins anywhere.
+# By default the kernel gives higher ports to sockets that ask for none, so no connection takes one of these
+# between free_port() and the program's bind. Two threads never get the same, and each process begins anywhere.
 _PORTS = range(20000, 32000)
 _next_port = itertools.count(random.randrange(len(_PORTS)))
 

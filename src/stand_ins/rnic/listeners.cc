@@ -33,9 +33,9 @@ std::optional<std::uint32_t> device_with(const SegmentHeader& header,
   return std::nullopt;
 }
 
-// What a place held at one moment, or nothing where it is empty. A place that changes meanwhile is
-// looked at again, because a claim that becomes a listener must not be taken for nobody; but not
-// for ever, because its owner may write anything.
+// An entry is what a place held at one moment; an empty place has none. read_entry() looks again at
+// a place that changes meanwhile, because a claim that becomes a listener must not be taken for
+// nobody; but it does not look for ever, because the place's owner may write anything.
 struct Entry {
   std::uint32_t device;
   std::uint64_t service_id;
@@ -44,7 +44,7 @@ struct Entry {
 std::optional<Entry> read_entry(const SharedListener& shared) {
   constexpr int kMostLooks = 100;
   for (int looks = 0; looks < kMostLooks; ++looks) {
-    // In one order with the stores of claims: of two processes one sees the other.
+    // This load has one order with the stores of claims, so of two processes one sees the other.
     const std::uint64_t stamp = shared.stamp.load();
     if (stamp == 0) return std::nullopt;
     const Entry entry{read_once(shared.device), read_once(shared.service_id),
@@ -60,7 +60,7 @@ void for_each_listener(Segment& segment, std::span<const std::uint8_t, 16> addre
   const SegmentHeader& header = segment.header();
   const auto device = device_with(header, address);
   if (!device) return;
-  // In one order with the stores of claims, as their stamps.
+  // This load has one order with the stores of claims, too, as those of their stamps have.
   const std::uint32_t end = std::min(header.listener_end.load(), kListeners);
   for (std::uint32_t i = 0; i < end; ++i) {
     const std::optional<Entry> entry = read_entry(segment.listener(i));

@@ -44,7 +44,7 @@ TEST(Crew, PinsThreadsThatHaveNothingToDoAndNoOther) {
   const TickClock clock = TickClock::calibrate();
   Start start;
   start.size = 64;
-  // Where another thread pinned them, ten of ten runs failed, the last of them at row 462.
+  // Ten of ten runs failed at rows 27 to 462 while another thread pinned them.
   for (int row = 0; row < 2000; ++row) {
     const Result<void> started = (*crew)->start(start, clock, nullptr);
     ASSERT_TRUE(started) << "row " << row << ": " << started.error().message;
