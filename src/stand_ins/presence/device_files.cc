@@ -1,7 +1,6 @@
 // device-files FOLDER [mirror] [counters]: writes what the kernel would show of the software NIC's
 // devices below an existing folder: FOLDER/sys/class/infiniband/soft0/... A character device
-// becomes an empty file, over which whoever shows the tree puts one. With GDR_RENDER_FIRST also the
-// software GPUs' FOLDER/dev/dri/renderD128... With "mirror" also what the
+// becomes an empty file, over which whoever shows the tree puts one. With "mirror" also what the
 // preloaded library needs around devices that have a place in the PCI tree; with "counters" also
 // the files of counters, which somebody has to keep up to date. Exit status 2, with one line on
 // standard output, if that fails; 3 if it is because of the place that a device was to have.
@@ -17,7 +16,6 @@
 #include "base/unique_fd.h"
 #include "presence/folders.h"
 #include "presence/mirror.h"
-#include "presence/render_nodes.h"
 #include "presence/tree.h"
 
 namespace {
@@ -65,18 +63,12 @@ Result<void> write_entry(const std::string& root, const gdr::presence::Entry& en
 Result<void> write_tree(const std::vector<gdr::presence::DeviceFacts>& devices,
                         const std::string& root, bool mirror, gdr::presence::Counters counters) {
   std::string last;
-  const gdr::render::Shown gpus = gdr::render::shown_from_environment();
-  std::vector<gdr::presence::Entry> tree = gdr::presence::make_tree(devices, counters);
-  for (gdr::presence::Entry& node : gdr::presence::make_render_nodes(gpus)) {
-    tree.push_back(std::move(node));
-  }
-  for (const gdr::presence::Entry& entry : tree) {
+  for (const gdr::presence::Entry& entry : gdr::presence::make_tree(devices, counters)) {
     if (Result<void> made = make_folders(root, entry.path, last); !made) return made;
     if (Result<void> written = write_entry(root, entry); !written) return written;
     last = entry.path;
   }
-  const std::string places =
-      gdr::presence::make_places(devices) + gdr::presence::make_render_places(gpus);
+  const std::string places = gdr::presence::make_places(devices);
   if (!mirror || places.empty()) return {};
   if (places.size() > gdr::presence::kMostPlacesBytes) {
     return Error{E2BIG, "the paths of these places in the PCI tree are too long"};

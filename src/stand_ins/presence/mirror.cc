@@ -50,12 +50,7 @@ Result<void> mirror_folder(const std::string& folder, const std::string& root,
 }  // namespace
 
 Result<void> mirror_machine(const std::string& folder, const std::string& root) {
-  for (const char* shared : {"/sys", "/dev/dri"}) {
-    std::error_code ignored;
-    if (!fs::is_directory(folder + shared, ignored)) continue;
-    if (Result<void> done = mirror_folder(folder, root, shared); !done) return done;
-  }
-  return {};
+  return mirror_folder(folder, root, "/sys");
 }
 
 }  // namespace gdr::presence

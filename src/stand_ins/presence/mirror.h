@@ -11,8 +11,8 @@
 
 namespace gdr::presence {
 
-// In FOLDER/dev/dri and each folder below FOLDER/sys that the machine has as well: a link to each
-// entry that only the machine has. `root`: what lies in front of the machine's /sys and /dev.
+// In each folder below FOLDER/sys that the machine has as well: a link to each entry that only the
+// machine has. `root`: what lies in front of the machine's /sys.
 Result<void> mirror_machine(const std::string& folder, const std::string& root);
 
 }  // namespace gdr::presence

@@ -31,15 +31,14 @@ template <typename Status>
 void become_device(const Redirection& path, Status* status) {
   if (!path.is_device()) return;
   status->st_mode = S_IFCHR | 0666;
-  status->st_rdev = makedev(static_cast<unsigned>(path.major_number()),
-                            static_cast<unsigned>(path.minor_number()));
+  status->st_rdev = makedev(kVerbsMajor, static_cast<unsigned>(path.minor_number()));
   status->st_size = 0;
 }
 
 void become_device(const Redirection& path, struct statx* status) {
   if (!path.is_device()) return;
   status->stx_mode = S_IFCHR | 0666;
-  status->stx_rdev_major = static_cast<std::uint32_t>(path.major_number());
+  status->stx_rdev_major = kVerbsMajor;
   status->stx_rdev_minor = static_cast<std::uint32_t>(path.minor_number());
   status->stx_size = 0;
 }

@@ -12,7 +12,6 @@
 
 #include "ports/port_file.h"
 #include "presence/folders.h"
-#include "render/shown.h"
 
 namespace gdr::presence {
 namespace {
@@ -95,24 +94,18 @@ bool is_in_tree(std::string_view path, const Root& root) {
   return root.places_length != 0 && is_in_place(path, root);
 }
 
-// It has at most three digits.
-int number_behind(std::string_view prefix, std::string_view path) {
-  if (!path.starts_with(prefix)) return -1;
-  const std::string_view digits = path.substr(prefix.size());
-  if (digits.empty() || digits.size() > 3) return -1;
+// uverbs0 to uverbs99, and the connection manager's.
+int verbs_minor_of(std::string_view path) {
+  if (path == kConnectionManagerNode) return kFirstVerbsMinor + kConnectionManagerNumber;
+  if (!path.starts_with(kVerbsNode)) return -1;
+  const std::string_view digits = path.substr(kVerbsNode.size());
+  if (digits.empty() || digits.size() > 2) return -1;
   int number = 0;
   for (const char digit : digits) {
     if (digit < '0' || digit > '9') return -1;
     number = number * 10 + (digit - '0');
   }
-  return number;
-}
-
-// uverbs0 to uverbs99, and the connection manager's.
-int verbs_minor_of(std::string_view path) {
-  if (path == kConnectionManagerNode) return kFirstVerbsMinor + kConnectionManagerNumber;
-  const int number = number_behind(kVerbsNode, path);
-  return number >= 0 && number < 100 ? kFirstVerbsMinor + number : -1;
+  return kFirstVerbsMinor + number;
 }
 
 }  // namespace
@@ -134,13 +127,7 @@ Redirection::Redirection(const char* path) : path_(path) {
   std::memcpy(room_, folder.data(), folder.size());
   std::memcpy(room_ + folder.size(), text.data(), text.size() + 1);
   path_ = room_;
-  if (const int minor = verbs_minor_of(text); minor >= 0) {
-    major_ = kVerbsMajor;
-    minor_ = minor;
-  } else if (const int render = number_behind(render::kPrefix, text); render >= 0) {
-    major_ = render::kDrmMajor;
-    minor_ = render;
-  }
+  minor_ = verbs_minor_of(text);
 }
 
 }  // namespace gdr::presence

@@ -22,15 +22,14 @@ class Redirection {
  public:
   explicit Redirection(const char* path);
   bool is_redirected() const { return path_ == room_; }
-  // For character devices of the tree.
-  bool is_device() const { return major_ >= 0; }
-  int major_number() const { return major_; }
+  // For character devices of the tree, all of which have the major number kVerbsMajor.
+  bool is_device() const { return minor_ >= 0; }
   int minor_number() const { return minor_; }
   const char* get() const { return path_; }  // the path itself where it is not redirected
 
  private:
   const char* path_;
-  int major_ = -1, minor_ = -1;
+  int minor_ = -1;
   char room_[PATH_MAX];  // what get() gives, where it is redirected
 };
 

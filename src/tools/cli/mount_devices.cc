@@ -20,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/environment.h"
 #include "base/unique_fd.h"
 
 namespace gdr::cli {
@@ -194,15 +193,8 @@ class Shown {
   std::set<std::string> extensible_;
 };
 
-constexpr int kDrmMajor = 226;
-constexpr std::string_view kRenderNode = "renderD";  // its device's minor number follows
-
 // The device that a node of this name is, as the tree's own sysfs says. No driver answers to it.
 std::optional<dev_t> device_of(const std::string& tree, const std::string& name) {
-  if (name.starts_with(kRenderNode)) {
-    const Result<std::uint64_t> minor = parse_number(name.substr(kRenderNode.size()), 0, 1 << 20);
-    if (minor) return makedev(kDrmMajor, static_cast<unsigned>(*minor));
-  }
   for (const char* folder : {"/sys/class/infiniband_verbs/", "/sys/class/misc/"}) {
     std::ifstream file(tree + folder + name + "/dev");
     unsigned major = 0, minor = 0;
@@ -222,21 +214,17 @@ Result<void> make_node(const std::string& node, dev_t device) {
   // In a user namespace nobody makes devices. To a program that only looks, /dev/null is one; the
   // connection manager's is opened and asked.
   const std::string name = fs::path(node).filename();
-  if (name.starts_with("uverbs") || name.starts_with(kRenderNode)) {
-    return mount_again("/dev/null", node);
-  }
+  if (name.starts_with("uverbs")) return mount_again("/dev/null", node);
   return unlink(node.c_str()) == 0 ? Result<void>{} : failed(node);
 }
 
 // The tree has an empty file for each character device.
 Result<void> make_nodes(const std::string& tree) {
-  for (const char* shown : {"/dev/infiniband", "/dev/dri"}) {
-    const std::string folder = tree + shown;
-    for (const std::string& name : entries_of(folder)) {
-      const std::optional<dev_t> device = device_of(tree, name);
-      if (!device) return Error{EIO, fmt::format("no number for the device {}", name)};
-      if (Result<void> made = make_node(folder + "/" + name, *device); !made) return made;
-    }
+  const std::string folder = tree + "/dev/infiniband";
+  for (const std::string& name : entries_of(folder)) {
+    const std::optional<dev_t> device = device_of(tree, name);
+    if (!device) return Error{EIO, fmt::format("no number for the device {}", name)};
+    if (Result<void> made = make_node(folder + "/" + name, *device); !made) return made;
   }
   return {};
 }

@@ -14,7 +14,6 @@
 #include "cli/run_exec.h"
 #include "cli/run_plan.h"
 #include "cli/run_ports.h"
-#include "cli/run_render.h"
 #include "cli/run_settings.h"
 #include "cli/run_supervise.h"
 #include "cli/stand_ins.h"
@@ -133,7 +132,6 @@ int run_to_its_end(const Plan& plan, const ProgramFile& program, const ShownDevi
 
 // What the stand-ins read when they are asked about themselves, before the program has it.
 void set_for_stand_ins(const Plan& plan, const PlanInputs& inputs) {
-  if (plan.renders) setenv(kRenderVariable, std::to_string(inputs.render->first).c_str(), 1);
   if (!plan.soft_nic) return;
   for (const Setting& setting : inputs.settings) {
     setenv(setting.variable.c_str(), setting.value.c_str(), 1);
@@ -155,8 +153,6 @@ Result<void> check_stand_ins(const Plan& plan, const PlanInputs& inputs) {
 int run(const RunOptions& options) {
   // Within another `gdr run`: this one looks at the machine, not at what that one shows.
   unsetenv("GDR_PRESENCE_ROOT");
-  const std::optional<std::string> outer_render = environment(kRenderVariable);
-  unsetenv(kRenderVariable);
   const Result<std::string> path =
       find_program(options.command.front(), environment("PATH").value_or(kDefaultPath));
   if (!path) return refuse(path.error(), exit_status_for(path.error().code));
@@ -175,9 +171,6 @@ int run(const RunOptions& options) {
   inputs.settings = settings_of(options);
   inputs.rsockets = options.rsockets;
   inputs.environment = [](const char* name) { return environment(name); };
-  if (presence_wish(inputs) != "none") {
-    inputs.render = find_render_nodes(*stand_ins, "/dev/dri", outer_render);
-  }
   Result<Plan> plan = make_plan(inputs);
   if (!plan) return refuse(plan.error(), kWrongUse);
   set_for_stand_ins(*plan, inputs);

@@ -173,9 +173,6 @@ std::string summarize(const PlanInputs& inputs, const Plan& plan, const std::str
   if (set.empty()) return line + "; nothing replaced, nothing set";
   line += fmt::format("; set {}{}", fmt::join(set, ", "), kept_words);
   if (!inputs.devices.words.empty()) line += "; devices " + inputs.devices.words;
-  if (plan.renders) {
-    line += fmt::format("; software GPUs as /dev/dri/renderD{} and up", inputs.render->first);
-  }
   if (needs_observer(inputs, plan) && !plan.observes) {
     line += fmt::format("; dma-bufs not observed: {}", reason_not_to_observe(inputs));
   }
@@ -215,7 +212,6 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
   if (Result<void> fits = check_rsockets(inputs, plan); !fits) return fits.error();
 
   plan.observes = needs_observer(inputs, plan) && reason_not_to_observe(inputs) == nullptr;
-  plan.renders = plan.soft_gpu && inputs.render && reason_not_to_preload(inputs) == nullptr;
   std::vector<std::string> folders;
   if (plan.soft_nic) folders.push_back(inputs.stand_ins + "/soft-nic");
   if (plan.soft_gpu) folders.push_back(inputs.stand_ins + "/soft-gpu");
@@ -226,11 +222,6 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
   const std::vector<std::string> files = preloads(inputs, plan);
   std::vector<std::string> observers;
   if (plan.observes) observers.push_back(inputs.stand_ins + kObserver);
-  // It opens the nodes, so it stands in front of the library that shows them as files.
-  if (plan.renders) {
-    observers.push_back(inputs.render->library);
-    variables.set(kRenderVariable, std::to_string(inputs.render->first));
-  }
   if (!inputs.devices.preload.empty()) {
     observers.insert(observers.end(), inputs.devices.preload.begin(), inputs.devices.preload.end());
     variables.set("GDR_PRESENCE_ROOT", inputs.devices.root);

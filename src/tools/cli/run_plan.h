@@ -18,7 +18,6 @@
 #include "cli/given_variables.h"
 #include "cli/run_devices.h"
 #include "cli/run_program_file.h"
-#include "cli/run_render.h"
 
 namespace gdr::cli {
 
@@ -43,10 +42,9 @@ struct PlanInputs {
   std::vector<std::string> gpus;  // PCI addresses of the real ones
   std::string stand_ins;          // the folder that holds soft-nic/, soft-gpu/ and observe/
   ProgramFile program;
-  std::vector<Setting> settings;      // win over variables that are there
-  bool rsockets = false;              // --rsockets
-  ShownDevices devices;               // of the software NIC; no words: not decided yet
-  std::optional<RenderNodes> render;  // of the software GPU; nothing: not to be shown
+  std::vector<Setting> settings;  // win over variables that are there
+  bool rsockets = false;          // --rsockets
+  ShownDevices devices;           // of the software NIC; no words: not decided yet
   Environment environment;
 };
 
@@ -54,7 +52,6 @@ struct Plan {
   bool soft_nic = false;
   bool soft_gpu = false;
   bool observes = false;      // exports of dma-bufs
-  bool renders = false;       // has render nodes of software GPUs
   bool has_places = false;    // every software NIC has one in the PCI tree, and is shown there
   Variables variables;        // to set, with their values
   std::string nccl_topology;  // for NCCL_TOPO_FILE; empty: none

@@ -89,8 +89,6 @@ std::vector<Variable> not_for_users() {
   return {
       {"GDR_PRESENCE_ROOT", "DIR", Concern::kInternal,
        "Where the devices' files lie that preloaded libraries show", ""},
-      {"GDR_RENDER_FIRST", "NUMBER", Concern::kInternal,
-       "Which /dev/dri/renderD the first software GPU has; gdr run sets it", ""},
       {"GDR_PORT_COUNTERS", "DIR", Concern::kInternal, "Where the software NIC's ports count", ""},
       {"GDR_RUN_LEDGER", "FILE", Concern::kInternal,
        "Memory in which programs count what they do with RDMA, for gdr run's last line", ""},

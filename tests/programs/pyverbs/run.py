@@ -1,17 +1,14 @@
 #!/usr/bin/env python3
-"""run.py GDR EXPECTED [ALLOCATOR]: rdma-core's own Python tests on the software NIC.
+"""run.py GDR EXPECTED [--interface]: rdma-core's own Python tests on the software NIC.
 
 Runs the distribution's copy of them (Debian: python3-pyverbs) and compares with the file EXPECTED:
 no failure, no error, no crash, and neither a skip more nor a pass less than it says. Exit status 77
 when the tests are not installed.
 
-With ALLOCATOR, the tests also get what most of the skipped ones want: a network interface beside the
-NIC, in a network namespace of their own, a place in the PCI tree for it, and dma-bufs from a render
-node of the software GPU. For the last, ALLOCATOR takes the place of a stub in the distribution's
-pyverbs (dmabuf_alloc.c), and repaired.py repairs a fault of it.
+With --interface, the tests also get what most of the skipped ones want: a network interface beside
+the NIC, in a network namespace of their own, and a place in the PCI tree for it.
 """
 import collections
-import glob
 import gzip
 import os
 import pathlib
@@ -78,19 +75,14 @@ def alone(gdr):
             os.environ)
 
 
-def beside_an_interface(gdr, allocator):
+def beside_an_interface(gdr):
     """The tests with all that can be had."""
     link = "ip link set lo up && ip link add rdma0 type veth peer name rdma1 && " + \
            "ip link set rdma0 addrgenmode none up && ip link set rdma1 addrgenmode none up && " + \
            f"ip address add {ADDRESS}/24 dev rdma0 || exit 77"
-    nodes = [int(name.rpartition("D")[2]) for name in glob.glob("/dev/dri/renderD*")]
-    first_unit = max(nodes, default=127) - 127  # the software GPU's, behind the machine's own
-    command = ["unshare", "--net", "sh", "-c", link + '; exec "$@"', "sh",
-               gdr, "run", "--soft-nic", "--soft-gpu", "--", PYTHON, str(HERE / "repaired.py"),
-               "tests/run_tests.py", "-v", "--gpu", str(first_unit)]
-    preloaded = os.environ.get("LD_PRELOAD", "").split(":") + [allocator]
-    return command, os.environ | {"GDR_SOFT_DEVICES": f"soft0/ip={ADDRESS}/pci={PLACE}",
-                                  "LD_PRELOAD": ":".join(filter(None, preloaded))}
+    command, environment = alone(gdr)
+    return (["unshare", "--net", "sh", "-c", link + '; exec "$@"', "sh", *command],
+            environment | {"GDR_SOFT_DEVICES": f"soft0/ip={ADDRESS}/pci={PLACE}"})
 
 
 def run(command, environment, work):
@@ -143,7 +135,7 @@ def compare(printed, status, expected):
 
 
 def main():
-    if len(sys.argv) not in (3, 4):
+    if len(sys.argv) != 3 and sys.argv[3:] != ["--interface"]:
         leave(2, __doc__.splitlines()[0])
     has_modules = subprocess.run([PYTHON, "-c", "import pyverbs.device"], check=False,
                                  stderr=subprocess.DEVNULL).returncode == 0
@@ -156,7 +148,7 @@ def main():
             two_hosts.become_root()
         except two_hosts.Skip as missing:
             leave(77, f"skipped: {missing}")
-        command, environment = beside_an_interface(gdr, os.path.abspath(sys.argv[3]))
+        command, environment = beside_an_interface(gdr)
     else:
         command, environment = alone(gdr)
     expected = read_expected(sys.argv[2])

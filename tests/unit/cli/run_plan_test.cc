@@ -311,33 +311,6 @@ TEST(RunPlan, DoesNotObserveWhereItWouldDoHarmAndSaysWhy) {
   }
 }
 
-TEST(RunPlan, HasRenderNodesOfTheSoftwareGpuInFrontOfTheFilesThatShowThem) {
-  PlanInputs inputs = inputs_with(kNothing);
-  inputs.render = {"/opt/lib/gdrkit/render/libgdr-render.so", 129};
-  inputs.devices = {{"/presence.so"}, "/tmp/tree", "shown", true, {}};
-  const Result<Plan> plan = make_plan(inputs);
-  ASSERT_TRUE(plan);
-  EXPECT_TRUE(plan->renders);
-  EXPECT_EQ(variables_of(*plan)["LD_PRELOAD"],
-            "/opt/lib/gdrkit/render/libgdr-render.so:/presence.so");
-  EXPECT_EQ(variables_of(*plan)["GDR_RENDER_FIRST"], "129");
-  EXPECT_NE(plan->summary.find("; software GPUs as /dev/dri/renderD129 and up"), std::string::npos);
-}
-
-TEST(RunPlan, HasNoRenderNodesOfRealGpusAndWhereNothingMayBePreloaded) {
-  PlanInputs real = inputs_with(kGpuOnly);
-  PlanInputs sanitized = inputs_with(kNothing);
-  sanitized.program.needed = {"libasan.so.8"};
-  for (PlanInputs* inputs : {&real, &sanitized}) {
-    inputs->render = {"/render.so", 128};
-    const Result<Plan> plan = make_plan(*inputs);
-    ASSERT_TRUE(plan);
-    EXPECT_FALSE(plan->renders);
-    EXPECT_EQ(variables_of(*plan).count("GDR_RENDER_FIRST"), 0u);
-    EXPECT_EQ(plan->summary.find("/dev/dri"), std::string::npos);
-  }
-}
-
 TEST(RunPlan, RefusesProgramsTheLoaderCannotHelp) {
   const auto refusal = [](void (*change)(ProgramFile&)) {
     PlanInputs inputs = inputs_with(kNothing);

@@ -31,16 +31,6 @@ struct Around {
   std::string read(const std::string& path) const { return test::text_of_file(tree.at(path)); }
 };
 
-TEST(Mirror, ListsTheMachinesGraphicsDevicesBesideTheSoftwareGpus) {
-  const test::ScratchFolder machine, tree;
-  machine.write("dev/dri/renderD128", "the machine's");
-  machine.write("dev/null", "");
-  tree.write("dev/dri/renderD129", "");
-  ASSERT_TRUE(mirror_machine(tree.root(), machine.root()));
-  EXPECT_EQ(test::text_of_file(tree.at("dev/dri/renderD128")), "the machine's");
-  EXPECT_FALSE(fs::exists(tree.at("dev/null")));
-}
-
 TEST(Mirror, LeadsUpAndAsideFromAPlaceToTheMachine) {
   const Around around;
   const std::string place = "sys/bus/pci/devices/0000:17:00.0/";

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 
-#include "presence/render_nodes.h"
 #include "presence/tree.h"
 #include "scratch_folder.h"
 
@@ -164,20 +163,6 @@ TEST(PlacedTree, TellsThePreloadedLibraryWhatBelongsToIt) {
   elsewhere.place.reset();
   EXPECT_EQ(make_places({elsewhere}), "all /sys/class/misc/rdma_cm\nlist /sys/class/misc\n");
   EXPECT_EQ(make_places({}), "");
-}
-
-TEST(RenderNodes, AreDevicesBesideThoseOfTheMachine) {
-  const render::Shown shown{129, 2, 1 << 26};
-  const std::vector<Entry> nodes = make_render_nodes(shown);
-  ASSERT_EQ(nodes.size(), 2u);
-  EXPECT_EQ(nodes[0].path, "/dev/dri/renderD129");
-  EXPECT_EQ(nodes[1].path, "/dev/dri/renderD130");
-  EXPECT_EQ(nodes[1].kind, Entry::Kind::kDevice);
-  EXPECT_EQ(make_render_places(shown),
-            "list /dev/dri\nlist /dev/dri/.\nlist /dev/dri/..\n"
-            "all /dev/dri/renderD129\nall /dev/dri/renderD130\n");
-  EXPECT_EQ(make_render_nodes({}).size(), 0u);
-  EXPECT_EQ(make_render_places({}), "");
 }
 
 }  // namespace
