@@ -15,16 +15,16 @@ PROGRAM = {"/usr/bin/gdr", "/usr/lib/gdrkit/watch/libgdr-watch.so", "/usr/share/
            "/usr/share/gdrkit/kernel/nvidia_peermem.c", "/usr/share/gdrkit/kernel/symvers.sh",
            "/usr/share/gdrkit/mpi/gdr-mpi.c"}
 STAND_INS = {"/usr/lib/gdrkit/" + name for name in (
-    "soft-nic/libibverbs.so.1", "soft-nic/librdmacm.so.1", "soft-nic/librspreload.so",
-    "soft-nic/check-configuration", "soft-nic/device-files", "soft-gpu/libcuda.so.1",
-    "soft-gpu/libcudart.so.12", "soft-gpu/libcudart.so.13", "soft-gpu/check-configuration",
+    "soft-nic/libibverbs.so.1", "soft-nic/librdmacm.so.1", "soft-nic/check-configuration",
+    "soft-nic/device-files", "soft-gpu/libcuda.so.1", "soft-gpu/libcudart.so.12",
+    "soft-gpu/libcudart.so.13", "soft-gpu/check-configuration",
     "observe/libgdr-observe.so", "presence/libgdr-presence.so", "netlink/libgdr-netlink.so")}
 # The folders that packages share, and ours. Pages and completions lie among other programs'.
 OURS = re.compile(r"/usr/(bin/gdr|lib/gdrkit(/.*)?|share/gdrkit(/.*)?|share/doc/gdrkit(-standins)?(/.*)?|"
                   r"share/man(/man\d(/gdr[^/]*)?)?|share/bash-completion(/completions(/gdr)?)?|"
                   r"share/zsh(/site-functions(/_gdr)?)?|share/fish(/vendor_completions.d(/gdr.fish)?)?)")
 SHARED = {"/", "/usr", "/usr/bin", "/usr/lib", "/usr/share", "/usr/share/doc"}
-FOREIGN = re.compile(r"lib(ibverbs|rdmacm|cuda|cudart|rspreload)\.so|libgdr")
+FOREIGN = re.compile(r"lib(ibverbs|rdmacm|cuda|cudart)\.so|libgdr")
 
 
 def expect_files(package, found, wanted, unwanted):

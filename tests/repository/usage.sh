@@ -34,7 +34,6 @@ expect_wrong_use "gdr run: unknown option '--softnic'; did you mean '--soft-nic'
 expect_wrong_use "gdr run: no PROGRAM" run
 expect_wrong_use "gdr run: no PROGRAM" run --soft-nic --
 expect_wrong_use "gdr run: --no-soft-nic and --pcap exclude each other" run --no-soft-nic --pcap x -- true
-expect_wrong_use "gdr run: --no-soft-nic and --rsockets exclude each other" run --no-soft-nic --rsockets -- true
 expect_wrong_use "gdr run: --counters needs a value" run --counters -- true
 expect_wrong_use "gdr perf: unknown option '--sise'; did you mean '--sizes'?" perf --sise 1
 expect_wrong_use "unknown --operation 'push'; allowed: write, write-imm, read" perf --operation push

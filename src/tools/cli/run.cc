@@ -31,7 +31,6 @@ namespace {
 
 struct RunOptions {
   bool quiet = false;
-  bool rsockets = false;
   std::optional<bool> soft_nic;
   std::optional<bool> soft_gpu;
   std::array<std::string, std::size(kRunSettings)> settings;  // empty: not given
@@ -141,7 +140,6 @@ void set_for_stand_ins(const Plan& plan, const PlanInputs& inputs) {
 Result<void> check_stand_ins(const Plan& plan, const PlanInputs& inputs) {
   using Check = Result<void>(const std::string& folder);
   for (const auto& [is_used, check] : {std::pair<bool, Check*>{plan.soft_nic, &check_soft_nic},
-                                       {inputs.rsockets, &check_rspreload},
                                        {plan.soft_gpu, &check_soft_gpu},
                                        {plan.observes, &check_observer}}) {
     if (!is_used) continue;
@@ -169,7 +167,6 @@ int run(const RunOptions& options) {
   inputs.stand_ins = *stand_ins;
   inputs.program = *program;
   inputs.settings = settings_of(options);
-  inputs.rsockets = options.rsockets;
   inputs.environment = [](const char* name) { return environment(name); };
   Result<Plan> plan = make_plan(inputs);
   if (!plan) return refuse(plan.error(), kWrongUse);
@@ -232,10 +229,6 @@ void add_run(CLI::App& program, Action& chosen, const std::vector<std::string>& 
   add_switch(*run_command, "soft-gpu", options->soft_gpu,
              "Use the software GPU (default: if there is no GPU)", "Use the real GPU");
   add_settings(*run_command, *options, real_nic);
-  run_command
-      ->add_flag("--rsockets", options->rsockets,
-                 "Make rsockets of the program's TCP and UDP sockets, as librspreload.so does")
-      ->excludes(real_nic);
   run_command->add_flag("-q,--quiet", options->quiet,
                         "No lines of gdr run's own; it then becomes the program instead of waiting "
                         "for it");

@@ -59,7 +59,6 @@ std::string around(std::vector<std::string> front, const std::optional<std::stri
 // DT_RPATH overrides LD_LIBRARY_PATH, so such a program needs the stand-ins preloaded.
 std::vector<std::string> preloads(const PlanInputs& inputs, const Plan& plan) {
   std::vector<std::string> files;
-  if (inputs.rsockets) files.push_back(inputs.stand_ins + "/soft-nic/librspreload.so");
   if (!inputs.program.has_rpath) return files;
   if (plan.soft_nic) files.push_back(inputs.stand_ins + "/soft-nic/libibverbs.so.1");
   if (plan.soft_gpu) {
@@ -71,21 +70,6 @@ std::vector<std::string> preloads(const PlanInputs& inputs, const Plan& plan) {
     }
   }
   return files;
-}
-
-// Whether the program's sockets can become rsockets, if that was asked for.
-Result<void> check_rsockets(const PlanInputs& inputs, const Plan& plan) {
-  if (!inputs.rsockets) return {};
-  if (!plan.soft_nic) {
-    return Error{EINVAL,
-                 "--rsockets needs the software NIC, but the real one is used; add --soft-nic, or "
-                 "preload rdma-core's librspreload.so for the real one"};
-  }
-  if (const char* reason = reason_not_to_preload(inputs)) {
-    return Error{EINVAL,
-                 fmt::format("--rsockets: librspreload.so cannot be preloaded: {}", reason)};
-  }
-  return {};
 }
 
 constexpr const char* kObserver = "/observe/libgdr-observe.so";
@@ -147,14 +131,8 @@ std::string describe(const char* part, bool soft, bool real, bool asked) {
   return fmt::format("{} {}", real ? "real" : "no", part);
 }
 
-std::string words_for(const PlanInputs& inputs, const std::pair<std::string, std::string>& variable,
-                      const Plan& plan) {
-  if (variable.first == "LD_PRELOAD") {
-    std::vector<const char*> what;
-    if (inputs.rsockets) what.push_back("sockets are rsockets");
-    if (plan.observes) what.push_back("observes dma-bufs");
-    return what.empty() ? variable.first : fmt::format("LD_PRELOAD ({})", fmt::join(what, ", "));
-  }
+std::string words_for(const std::pair<std::string, std::string>& variable, const Plan& plan) {
+  if (variable.first == "LD_PRELOAD" && plan.observes) return "LD_PRELOAD (observes dma-bufs)";
   // Search paths are long; their names are enough.
   return variable.first.starts_with("LD_") || variable.first == "GDR_PRESENCE_ROOT"
              ? variable.first
@@ -165,7 +143,7 @@ std::string summarize(const PlanInputs& inputs, const Plan& plan, const std::str
   std::vector<std::string> set;
   if (!plan.nccl_topology.empty()) set.emplace_back("NCCL_TOPO_FILE (NICs beside the GPUs)");
   for (const auto& variable : plan.variables) {
-    set.push_back(words_for(inputs, variable, plan));
+    set.push_back(words_for(variable, plan));
   }
   std::string line = fmt::format(
       "{}, {}", describe("NIC", plan.soft_nic, inputs.hardware.nic, inputs.soft_nic.has_value()),
@@ -209,7 +187,6 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
                                      inputs.settings.front().option)};
   }
   if (Result<void> fits = check_program(inputs.program, plan); !fits) return fits.error();
-  if (Result<void> fits = check_rsockets(inputs, plan); !fits) return fits.error();
 
   plan.observes = needs_observer(inputs, plan) && reason_not_to_observe(inputs) == nullptr;
   std::vector<std::string> folders;

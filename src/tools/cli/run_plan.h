@@ -43,7 +43,6 @@ struct PlanInputs {
   std::string stand_ins;          // the folder that holds soft-nic/, soft-gpu/ and observe/
   ProgramFile program;
   std::vector<Setting> settings;  // win over variables that are there
-  bool rsockets = false;          // --rsockets
   ShownDevices devices;           // of the software NIC; no words: not decided yet
   Environment environment;
 };

@@ -68,10 +68,6 @@ Result<void> check_observer(const std::string& folder) {
   return check(folder + "/observe", "libgdr-observe.so", {});
 }
 
-Result<void> check_rspreload(const std::string& folder) {
-  return check(folder + "/soft-nic", "librspreload.so", {});
-}
-
 std::string watcher_in(const std::string& folder) { return folder + "/watch/libgdr-watch.so"; }
 
 Result<void> check_watcher(const std::string& folder) {

@@ -20,7 +20,6 @@ Result<std::string> stand_in_folder();
 Result<void> check_soft_nic(const std::string& folder);
 Result<void> check_soft_gpu(const std::string& folder);
 Result<void> check_observer(const std::string& folder);
-Result<void> check_rspreload(const std::string& folder);
 
 // The library that `gdr watch` preloads.
 std::string watcher_in(const std::string& folder);

@@ -57,21 +57,6 @@ std::vector<Variable> of_run() {
            "stands for, since the driver has no call that says so."}};
 }
 
-std::vector<Variable> sockets() {
-  return {{"GDR_RSPRELOAD_CONFIG", "FILE", Concern::kSockets,
-           "With --rsockets: a file that says whose sockets become rsockets, in librspreload's "
-           "format",
-           "/etc/rdma/rsocket/preload_config"},
-          {"RDMAV_FORK_SAFE", "1", Concern::kSockets,
-           "With --rsockets: for programs that fork, on both sides", "",
-           "The two sides connect by TCP first; the process that uses the connection then makes it "
-           "by RDMA."},
-          {"RS_SQ_SIZE", "N", Concern::kSockets, "Entries of an rsocket's send queue", ""},
-          {"RS_RQ_SIZE", "N", Concern::kSockets, "Entries of an rsocket's receive queue", ""},
-          {"RS_INLINE", "BYTES", Concern::kSockets,
-           "Largest message of an rsocket that is sent inline", ""}};
-}
-
 std::vector<Variable> of_tools() {
   return {{"NO_COLOR", "", Concern::kTools, "No colours in a terminal", "",
            "Any value but an empty one counts. --color wins over it.", "gdr --color never"},
@@ -107,7 +92,7 @@ std::vector<Variable> not_for_users() {
 const std::vector<Variable>& all_variables() {
   static const std::vector<Variable> variables = [] {
     std::vector<Variable> all;
-    for (const auto part : {devices, packets, of_run, sockets, of_tools, not_for_users}) {
+    for (const auto part : {devices, packets, of_run, of_tools, not_for_users}) {
       for (const Variable& variable : part()) all.push_back(variable);
     }
     return all;
@@ -140,8 +125,6 @@ const std::vector<ConcernText>& all_concerns() {
       {Concern::kPackets, "Packets",
        "What the software NIC does with packets. An option of gdr run wins over its variable."},
       {Concern::kRun, "Starting a program", "How gdr run starts a program."},
-      {Concern::kSockets, "Sockets over RDMA",
-       "For gdr run --rsockets. All but the first are those of rdma-core's rsockets."},
       {Concern::kTools, "The program gdr", "What gdr itself reads or sets."},
       {Concern::kInternal, "Set by gdr",
        "For the libraries that gdr loads into programs. Do not set them."},

@@ -15,7 +15,6 @@ enum class Concern {
   kDevices,   // which software NICs and GPUs there are
   kPackets,   // what the software NIC does with packets
   kRun,       // how gdr run starts a program
-  kSockets,   // sockets over RDMA
   kTools,     // gdr itself
   kInternal,  // set by gdr for the libraries that it loads
   kTests,     // test builds only

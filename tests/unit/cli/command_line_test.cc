@@ -114,10 +114,10 @@ TEST(UsageError, NamesTheOptionsThatWereMeant) {
 }
 
 TEST(UsageError, NamesAllOptionsOfTheSubcommandWhereNoneIsNear) {
-  EXPECT_EQ(message_for({"run", "--telepathy"}),
-            "gdr run: unknown option '--telepathy'; allowed: --help, --soft-nic, --no-soft-nic, "
-            "--soft-gpu, --no-soft-gpu, --counters, --pcap, --faults, --packets, --presence, "
-            "--rsockets, --quiet");
+  EXPECT_EQ(
+      message_for({"run", "--telepathy"}),
+      "gdr run: unknown option '--telepathy'; allowed: --help, --soft-nic, --no-soft-nic, "
+      "--soft-gpu, --no-soft-gpu, --counters, --pcap, --faults, --packets, --presence, --quiet");
 }
 
 TEST(UsageError, IsAskedForWhereHelpIsWantedOfNothing) {

@@ -45,31 +45,6 @@ TEST(RunPlan, ReplacesWhatIsMissing) {
             "LD_LIBRARY_PATH, NCCL_NET_GDR_LEVEL=SYS, NCCL_GIN_TYPE=0, NCCL_IB_GID_INDEX=3");
 }
 
-TEST(RunPlan, PreloadsTheLibraryThatMakesRsockets) {
-  PlanInputs inputs = inputs_with(kNothing, {{"LD_PRELOAD", "/my.so"}});
-  inputs.rsockets = true;
-  const Result<Plan> plan = make_plan(inputs);
-  ASSERT_TRUE(plan);
-  EXPECT_EQ(variables_of(*plan)["LD_PRELOAD"], "/opt/lib/gdrkit/soft-nic/librspreload.so:/my.so");
-  EXPECT_NE(plan->summary.find("LD_PRELOAD (sockets are rsockets)"), std::string::npos);
-}
-
-TEST(RunPlan, RefusesRsocketsOnARealNicAndWhereNothingCanBePreloaded) {
-  PlanInputs real = inputs_with(kNicOnly);
-  real.soft_gpu = false;
-  real.rsockets = true;
-  const Result<Plan> on_real = make_plan(real);
-  ASSERT_FALSE(on_real);
-  EXPECT_NE(on_real.error().message.find("--soft-nic"), std::string::npos);
-
-  PlanInputs sanitized = inputs_with(kNothing);
-  sanitized.rsockets = true;
-  sanitized.program.needed = {"libasan.so.8"};
-  const Result<Plan> beside_asan = make_plan(sanitized);
-  ASSERT_FALSE(beside_asan);
-  EXPECT_NE(beside_asan.error().message.find("cannot be preloaded"), std::string::npos);
-}
-
 TEST(RunPlan, LeavesARealGpuAlone) {
   Result<Plan> plan = make_plan(inputs_with(kGpuOnly));
   ASSERT_TRUE(plan);

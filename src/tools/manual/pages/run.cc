@@ -27,15 +27,12 @@ Pages run_pages() {
                        {"127", "the program was not found"}},
        .variables = {"GDR_SOFT_DEVICES", "GDR_SOFT_GPUS", "GDR_SOFT_DMA_BUF", "GDR_SOFT_COUNTERS",
                      "GDR_SOFT_PCAP", "GDR_SOFT_FAULTS", "GDR_SOFT_PATH", "GDR_PRESENCE",
-                     "GDR_OBSERVE", "RDMAV_FORK_SAFE", "GDR_RSPRELOAD_CONFIG"},
-       .files = {{"lib/gdrkit", "the stand-ins, beside the program's folder"},
-                 {"/etc/rdma/rsocket/preload_config",
-                  "with --rsockets: whose sockets become rsockets"}},
+                     "GDR_OBSERVE"},
+       .files = {{"lib/gdrkit", "the stand-ins, beside the program's folder"}},
        .examples = {{"gdr run -- ibv_devinfo -v"},
                     {"gdr run --soft-nic -- python3 train.py", "real GPUs, software NIC"},
-                    {"gdr run --rsockets -- redis-server", "TCP over RDMA"},
                     {"gdr run --faults loss=0.01,seed=7 --pcap out.pcap -- ib_write_bw node7"}},
-       .see_also = {"gdr-counters(1)", "gdr-watch(1)", "gdr-soft(7)", "rsocket(7)"}}};
+       .see_also = {"gdr-counters(1)", "gdr-watch(1)", "gdr-soft(7)"}}};
 }
 
 }  // namespace gdr::manual
