@@ -52,14 +52,14 @@ bool ServiceThread::add_to_epoll(int descriptor, std::uint64_t tag) {
   const bool once = tag < kListener || tag >= kMeeting;
   event.events = once ? EPOLLIN | EPOLLONESHOT : EPOLLIN;
   event.data.u64 = tag;
-  return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
+  return system_epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
 void ServiceThread::arm(int descriptor, std::uint64_t tag) {
   epoll_event event{};
   event.events = EPOLLIN | EPOLLONESHOT;
   event.data.u64 = tag;
-  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, descriptor, &event);
+  system_epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, descriptor, &event);
 }
 
 void ServiceThread::watch(Peer& peer) {
@@ -93,7 +93,7 @@ void ServiceThread::run() {
 void ServiceThread::wait_and_sort(bool left) {
   epoll_event events[16];
   const int patience = left ? 1 : calls_paused_until_ != 0 ? kTick / 10 : kTick;
-  const int count = epoll_wait(epoll_.get(), events, 16, patience);
+  const int count = system_epoll_wait(epoll_.get(), events, 16, patience);
   // The program has closed it (closefrom): nothing can be waited for any more.
   if (count < 0 && errno != EINTR) usleep(kTick * 100);
   if (const Nanoseconds time = coarse_now(); time - looked_around_at_ >= kBetweenLooks) {
@@ -141,7 +141,7 @@ void ServiceThread::answer_calls() {
 
 // The call stays where it is and would be told again at once.
 void ServiceThread::pause_calls() {
-  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
+  system_epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
   calls_paused_until_ = now() + kCallsPause;
 }
 
@@ -149,7 +149,7 @@ void ServiceThread::handle_deaths() {
   for (const std::shared_ptr<Peer>& peer : peers_.everyone()) {
     // The pidfd of a dead process that has not ended stays: it tells the end.
     if (peer->pidfd() < 0 || !peer->has_ended()) continue;
-    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer->pidfd(), nullptr);
+    system_epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer->pidfd(), nullptr);
   }
   for (const std::uint32_t slot : peers_.forget_dead()) {
     if (adapter_->beyond() != nullptr) adapter_->beyond()->process_ended(slot);

@@ -47,7 +47,7 @@ int EventPoll::control(int operation, int descriptor, const std::shared_ptr<Sock
   if (socket) return control_member(operation, descriptor, socket, event);
   // The kernel writes nothing to it.
   auto* for_kernel = const_cast<epoll_event*>(event);
-  return epoll_ctl(kernel_.get(), operation, descriptor, for_kernel) != 0 ? -errno : 0;
+  return system_epoll_ctl(kernel_.get(), operation, descriptor, for_kernel) != 0 ? -errno : 0;
 }
 
 int EventPoll::control_member(int operation, int descriptor, const std::shared_ptr<Socket>& socket,
@@ -78,7 +78,7 @@ int EventPoll::kick() {
     epoll_event event{};
     event.events = EPOLLIN | EPOLLET;
     event.data.ptr = this;
-    if (epoll_ctl(kernel_.get(), EPOLL_CTL_ADD, made.get(), &event) != 0) return -errno;
+    if (system_epoll_ctl(kernel_.get(), EPOLL_CTL_ADD, made.get(), &event) != 0) return -errno;
     kick_ = std::move(made);
   }
   return eventfd_write(kick_.get(), 1) != 0 ? -errno : 0;
@@ -86,7 +86,7 @@ int EventPoll::kick() {
 
 std::size_t EventPoll::take_ordinary(std::span<epoll_event> into) {
   if (into.empty()) return 0;
-  const int count = epoll_wait(kernel_.get(), into.data(), static_cast<int>(into.size()), 0);
+  const int count = system_epoll_wait(kernel_.get(), into.data(), static_cast<int>(into.size()), 0);
   if (count <= 0) return 0;
   const auto events = into.first(static_cast<std::size_t>(count));
   // Edge-triggered, the kick has done its work when it was reported.

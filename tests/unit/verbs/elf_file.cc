@@ -89,8 +89,9 @@ ElfFile read_elf_file(const std::string& path) {
   const Elf64_Shdr indices = file.section(SHT_GNU_versym);
   for (std::size_t i = 1; i < symbols.sh_size / sizeof(Elf64_Sym); ++i) {
     const auto symbol = file.at<Elf64_Sym>(symbols.sh_offset + i * sizeof(Elf64_Sym));
-    if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS) continue;
     const std::string name = file.text(strings + symbol.st_name);
+    if (symbol.st_shndx == SHN_UNDEF) result.imports.insert(name);
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx == SHN_ABS) continue;
     const unsigned index = file.at<Elf64_Half>(indices.sh_offset + i * sizeof(Elf64_Half));
     const auto version = versions.find(index & ~kHidden);
     if (version == versions.end() || version->first <= 1) {

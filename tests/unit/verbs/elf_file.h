@@ -1,4 +1,5 @@
-// What the tests need to know of a shared object: its versioned exports and what it needs.
+// What the tests need to know of a shared object: its versioned exports, its imports and what it
+// needs.
 #pragma once
 
 #include <set>
@@ -11,6 +12,7 @@ struct ElfFile {
   // "name version default|compat FUNC|OBJECT size": the form of rdma-core-44.symbols.
   std::set<std::string> exports;
   std::set<std::string> unversioned_exports;
+  std::set<std::string> imports;  // names without versions
   std::vector<std::string> needed;
   std::vector<std::string> version_nodes;  // without the first, which is the file's own name
   std::string soname;

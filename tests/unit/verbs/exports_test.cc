@@ -104,6 +104,19 @@ TEST(Exports, HaveTheVersionNodesOfOtherReleases) {
   }
 }
 
+// rdma-core's librspreload.so would make an rsocket of the one and a repoll instance of the other,
+// or take a kernel's epoll instance for one of its own.
+TEST(Imports, AreNeitherSocketNorEpollThatAPreloadedLibraryAnswers) {
+  for (const char* path : {GDR_SOFT_NIC_LIBRARY, GDR_RDMACM_LIBRARY}) {
+    const std::set<std::string> imports = read_elf_file(path).imports;
+    EXPECT_EQ(imports.count("poll"), 1u) << path;
+    for (const char* name : {"socket", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait",
+                             "epoll_pwait", "epoll_pwait2"}) {
+      EXPECT_EQ(imports.count(name), 0u) << path << ": " << name << "; see base/system_calls.h";
+    }
+  }
+}
+
 TEST(SharedObject, IsNamedAsProgramsAskForIt) { EXPECT_EQ(stand_in().soname, "libibverbs.so.1"); }
 
 TEST(SharedObject, NeedsNothingButTheCLibrary) {
