@@ -181,6 +181,7 @@ Result<int> run_child(const ChildOptions& options) {
   process::Start start;
   start.command = options.command;
   start.program = options.path;
+  start.chosen_by = process::ChosenBy::kAccount;
   const int output = options.output_to_errors ? STDERR_FILENO : STDOUT_FILENO;
   start.output = options.on_output ? out->write_end.get() : output;
   if (options.on_output) start.errors = err->write_end.get();

@@ -12,6 +12,7 @@
 #include "cli/perftest.h"
 #include "cli/program.h"
 #include "cli/removed_options.h"
+#include "cli/search_folders.h"
 
 namespace gdr::cli {
 namespace {
@@ -33,7 +34,12 @@ int refuse(const Error& error) {
   return kWrongUse;
 }
 
-int run_program(const std::vector<std::string>& typed) {
+// Programs that the user names have the folders that the user has set.
+bool starts_users_program(const CLI::App& app) {
+  return app.got_subcommand("run") || app.got_subcommand("watch") || app.got_subcommand("nccl");
+}
+
+int run_program(const std::vector<std::string>& typed, char** argv) {
   if (const std::optional<int> status = run_hidden(typed)) return *status;
   const Result<std::vector<std::string>> ours = in_our_words(typed);
   if (!ours) return refuse(ours.error());
@@ -59,6 +65,7 @@ int run_program(const std::vector<std::string>& typed) {
         "; see 'gdr --help'");
     return kWrongUse;
   }
+  if (!starts_users_program(program.app)) leave_out_unsafe_folders(argv);
   return program.chosen();
 }
 
@@ -77,7 +84,7 @@ void fill_standard_descriptors() {
 int main(int argc, char** argv) {
   gdr::cli::fill_standard_descriptors();
   try {
-    return gdr::cli::run_program({argv + 1, argv + argc});
+    return gdr::cli::run_program({argv + 1, argv + argc}, argv);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gdr: %s\n", gdr::printable(error.what()).c_str());
     return 1;

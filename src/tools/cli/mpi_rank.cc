@@ -28,6 +28,7 @@
 #include "host/inventory.h"
 #include "mpi/run/counters.h"
 #include "process/start.h"
+#include "process/trust.h"
 #include "watching/ledger_file.h"
 #include "watching/ports.h"
 #include "watching/snapshot.h"
@@ -101,6 +102,12 @@ int run_rank(const RankOptions& options) {
   // The launcher's end, however it comes, is this rank's, and this one's is the program's.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   signal(SIGPIPE, SIG_IGN);
+  // Nobody on this host has judged yet what gdr mpi run has compiled on another one.
+  const std::string& compiled = options.command.front();
+  if (const auto stranger = process::who_else_can_change(compiled)) {
+    return refuse({EPERM, fmt::format("{} is not started on {}: {}; type --folder DIR", compiled,
+                                      name_of_this_host(), stranger->text())});
+  }
   Result<watching::LedgerFile> file = watching::LedgerFile::make();
   if (!file) return refuse(file.error());
   if (Result<void> watched = watch_program(options.command.front(), *file); !watched) {
@@ -114,6 +121,7 @@ int run_rank(const RankOptions& options) {
   setenv(mpi_run::kCountersVariable, std::to_string(given.get()).c_str(), 1);
   process::Start start;
   start.command = command_of(options);
+  start.chosen_by = process::ChosenBy::kAccount;  // judged above, or this program
   start.output = STDOUT_FILENO;
   start.in_child = [&given] {
     fcntl(given.get(), F_SETFD, 0);

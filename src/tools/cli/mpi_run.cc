@@ -17,8 +17,8 @@
 #include "cli/mpi_run_baseline.h"
 #include "cli/mpi_run_options.h"
 #include "cli/own_files.h"
-#include "cli/private_folder.h"
 #include "cli/run_program_file.h"
+#include "cli/search_folders.h"
 #include "cli/this_host.h"
 #include "host/hardware.h"
 #include "mpi/run/job.h"
@@ -29,6 +29,8 @@
 #include "mpi/run/toolchain.h"
 #include "mpi/run/verdict.h"
 #include "process/child.h"
+#include "process/private_folder.h"
+#include "process/trust.h"
 #include "text/envelope.h"
 #include "text/style.h"
 #include "text/wrap.h"
@@ -62,6 +64,17 @@ Result<void> write_reports(const MpiRunOptions& options, const mpi_run::Report& 
            : ending == ".csv" ? mpi_run::to_csv(report)
                               : mpi_run::to_html(report);
   });
+}
+
+// A tool that is not named by its path is root's only where nobody else can change it.
+Result<std::string> find_tool(const MpiRunOptions& options, const std::string& name) {
+  Result<std::string> path = find_program(name, given_path());
+  if (!path || geteuid() != 0) return path;
+  const bool is_named =
+      name.find('/') != std::string::npos && (name == options.mpirun || name == options.mpicc);
+  const auto stranger = is_named ? std::nullopt : process::who_else_can_change(*path);
+  if (!stranger) return path;
+  return Error{EPERM, fmt::format("{} is not started: {}", *path, stranger->text())};
 }
 
 std::vector<std::string> rank_command(const MpiRunOptions& options, const mpi_run::Report& report,
@@ -237,17 +250,16 @@ int run(MpiRunOptions& options) {
   std::error_code error;
   const std::string where =
       options.folder.empty() && elsewhere ? fs::current_path(error).string() : options.folder;
-  const PrivateFolder folder("mpi", where);
-  if (folder.name().empty()) return refuse(folder.complaint() + "; type --folder DIR", 2);
-  const auto find = [](const std::string& name) {
-    return find_program(name, environment("PATH").value_or(kDefaultPath));
-  };
+  const std::string place = where.empty() ? environment("TMPDIR").value_or("/tmp") : where;
+  const auto folder = process::PrivateFolder::make("mpi", place);
+  if (!folder) return refuse(folder.error().message + "; type --folder DIR", 2);
+  const auto find = [&](const std::string& name) { return find_tool(options, name); };
   const Result<mpi_run::Toolchain> mpi = mpi_run::find_toolchain(
-      {options.launch.launcher, options.mpirun, options.mpicc, find}, folder.name());
+      {options.launch.launcher, options.mpirun, options.mpicc, find}, folder->name());
   if (!mpi) return refuse(mpi.error().message, 2);
   report.launcher = mpi->launcher;
   report.compiler = mpi->compiler;
-  const Result<std::string> program = mpi_run::compile(*mpi, *source, folder.name());
+  const Result<std::string> program = mpi_run::compile(*mpi, *source, folder->name());
   if (!program) return refuse(program.error().message, 2);
   const Result<std::vector<std::string>> command =
       launch_command(*mpi, options.launch, rank_command(options, report, *program));
@@ -257,7 +269,7 @@ int run(MpiRunOptions& options) {
   if (Result<void> ran = run_program(options, *command, interrupted, report); !ran) {
     return refuse(ran.error().message, 2);
   }
-  if (report.failure.empty()) add_mpi_baseline(options, *mpi, folder.name(), interrupted, report);
+  if (report.failure.empty()) add_mpi_baseline(options, *mpi, folder->name(), interrupted, report);
   report.seconds = static_cast<double>(now() - start) / 1e9;
   report.verdict = mpi_run::judge(report);
   return show(options, report);

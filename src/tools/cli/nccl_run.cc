@@ -17,7 +17,6 @@
 #include "cli/nccl_answer.h"
 #include "cli/nccl_commands.h"
 #include "cli/nccl_run_plan.h"
-#include "cli/private_folder.h"
 #include "cli/report_files.h"
 #include "cli/run_exec.h"
 #include "cli/run_program_file.h"
@@ -25,6 +24,7 @@
 #include "cli/whole_io.h"
 #include "explain/nccl_log.h"
 #include "nccl/json_report.h"
+#include "process/private_folder.h"
 
 namespace gdr::cli {
 namespace {
@@ -143,8 +143,8 @@ int run(const NcclRunOptions& options) {
   const Result<std::string> path =
       find_program(options.command.front(), environment("PATH").value_or(kDefaultPath));
   if (!path) return refuse(path.error().message, exit_status_for(path.error().code));
-  const PrivateFolder folder("nccl");
-  if (folder.name().empty()) return refuse(folder.complaint() + "; set TMPDIR", 2);
+  const auto folder = process::PrivateFolder::make("nccl");
+  if (!folder) return refuse(folder.error().message, 2);
   if (const Result<void> writable = options.report.check(); !writable) {
     return refuse(writable.error().message, kWrongUse);
   }
@@ -156,7 +156,7 @@ int run(const NcclRunOptions& options) {
   }
   NcclPlanInputs inputs;
   inputs.tee = options.tee;
-  inputs.folder = folder.name();
+  inputs.folder = folder->name();
   inputs.environment = [](const char* name) { return environment(name); };
   const NcclPlan plan = make_nccl_plan(inputs);
   say("gdr nccl run: " + plan.summary);
@@ -167,10 +167,10 @@ int run(const NcclRunOptions& options) {
     child.on_output = [&](std::string_view bytes) { log.take(bytes); };
   }
   // The folder's own time: file systems tick more coarsely than clocks.
-  const fs::file_time_type start = fs::last_write_time(folder.name());
+  const fs::file_time_type start = fs::last_write_time(folder->name());
   const Result<int> status = run_child(child);
   if (!status) return refuse(status.error().message, exit_status_for(status.error().code));
-  for (const std::string& file : files_of(plan, folder.name(), start)) log.take_file(file);
+  for (const std::string& file : files_of(plan, folder->name(), start)) log.take_file(file);
   return answer(options, log, *status);
 }
 

@@ -59,6 +59,7 @@ Result<void> write_files(const std::string& stand_ins, const std::string& folder
                          FilesFor purpose) {
   process::Start start;
   start.command = {stand_ins + "/soft-nic/device-files", folder};
+  start.chosen_by = process::ChosenBy::kAccount;  // a part of gdr
   if (purpose == FilesFor::kPreload) start.command.emplace_back("mirror");
   if (purpose != FilesFor::kMounts) start.command.emplace_back("counters");
   const std::vector<const char*> environment = uncounted_environment();

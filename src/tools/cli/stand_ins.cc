@@ -24,6 +24,7 @@ constexpr Nanoseconds kCheckPatience = 10 * kSecond;  // it reads some variables
 Result<std::string> complaint_of(const std::string& program) {
   process::Start start;
   start.command = {program};
+  start.chosen_by = process::ChosenBy::kAccount;  // a part of gdr
   const Result<process::ChildEnd> end =
       process::run(std::move(start), process::Output::kStandardOutput, kCheckPatience, kMostSaid);
   if (!end) return end.error();

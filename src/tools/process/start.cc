@@ -5,14 +5,20 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 
+#include "base/environment.h"
+#include "base/printable.h"
+#include "process/trust.h"
+
 namespace gdr::process {
 namespace {
 
+constexpr const char* kDefaultPath = "/bin:/usr/bin";  // what execvp() searches without PATH
 constexpr int kFirstGiven = 3;
 constexpr std::size_t kMostGiven = 4;
 constexpr int kOutOfTheWay = 10;  // above all that are given
@@ -94,6 +100,42 @@ Result<pid_t> fork_child(const Start& start, const std::string& name, Become bec
   return pid;
 }
 
+Error refusal(const std::string& program, const Stranger& stranger) {
+  return Error{EPERM, printable(program) + " is not started: " + stranger.text()};
+}
+
+bool is_program(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         access(path.c_str(), X_OK) == 0;
+}
+
+// The first in PATH that nobody else can change.
+Result<std::string> find_in_path(const std::string& name) {
+  Error error{ENOENT, name + ": " + strerror(ENOENT)};
+  const std::string path = environment("PATH").value_or(kDefaultPath);
+  for (const std::string_view folder : split(path, ':')) {
+    std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + name;
+    if (!is_program(candidate)) continue;
+    const std::optional<Stranger> stranger = who_else_can_change(candidate);
+    if (!stranger) return candidate;
+    if (error.code == ENOENT) error = refusal(candidate, *stranger);
+  }
+  return error;
+}
+
+// What is given to exec.
+Result<std::string> file_of(const Start& start) {
+  const std::string& program = start.program.empty() ? start.command.front() : start.program;
+  const bool is_root = geteuid() == 0;
+  if (start.chosen_by == ChosenBy::kAccount) return program;
+  const bool is_path = program.find('/') != std::string::npos;
+  if (!is_path) return is_root ? find_in_path(program) : program;
+  if (start.chosen_by == ChosenBy::kPath && !is_root) return program;
+  if (const auto stranger = who_else_can_change(program)) return refusal(program, *stranger);
+  return program;
+}
+
 }  // namespace
 
 Result<Pipe> make_pipe() {
@@ -107,11 +149,12 @@ Result<pid_t> begin(const Start& start) {
   std::vector<char*> words;
   for (const std::string& word : start.command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  const std::string& program = start.program.empty() ? start.command.front() : start.program;
+  const Result<std::string> program = file_of(start);
+  if (!program) return program.error();
   char* const* const environment =
       start.environment ? const_cast<char* const*>(start.environment) : environ;
-  return fork_child(start, program, [&](int failure) {
-    execvpe(program.c_str(), words.data(), environment);
+  return fork_child(start, *program, [&](int failure) {
+    execvpe(program->c_str(), words.data(), environment);
     fail(failure);
   });
 }

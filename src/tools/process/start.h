@@ -18,9 +18,18 @@
 
 namespace gdr::process {
 
+// Who has chosen the program decides whose file it may be (process/trust.h).
+enum class ChosenBy {
+  kGdr,      // a path that gdr has found: nobody but root and this account can change it
+  kPath,     // the folders of PATH: for root as above; for others PATH is their own choice
+  kAccount,  // whoever started gdr has named the program, or it is a part of gdr: as it is
+};
+
 struct Start {
   std::vector<std::string> command;  // its words; the first is looked for in PATH, but with a slash
   std::string program;               // the file, where it is not command[0]
+  // Of a name without a slash, kGdr is as kPath.
+  ChosenBy chosen_by = ChosenBy::kGdr;
   const char* const* environment = nullptr;  // nullptr: as this process's
   // Descriptors of this process that become the child's standard ones. -1: input and errors are
   // this process's own, and output goes to its standard error: a library that prints must not spoil
@@ -41,7 +50,9 @@ struct Pipe {
 // A program that is started does not inherit it.
 Result<Pipe> make_pipe();
 
-// The program runs when this returns; the error is that of starting it.
+// The program runs when this returns; the error is that of starting it. EPERM: another account
+// could change the program. A name that PATH leads to such a program by is looked for in what
+// follows.
 Result<pid_t> begin(const Start& start);
 
 // Does the work in a copy of this process, which has no other thread; its exit status is what the

@@ -27,6 +27,7 @@ Result<Worker> Worker::start(const std::string& program,
   Start start;
   start.command = {program};
   start.command.insert(start.command.end(), arguments.begin(), arguments.end());
+  start.chosen_by = ChosenBy::kAccount;  // this program
   start.descriptors = {theirs.get()};
   start.ignores_interrupt = true;
   const Result<pid_t> pid = begin(start);

@@ -3,10 +3,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <fstream>
+
+#include "scratch_folder.h"
 
 namespace gdr::process {
 namespace {
@@ -84,6 +88,58 @@ TEST(Begin, SaysWhyAProgramDoesNotStart) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "what did not start is reaped";
   start.command = {};
   EXPECT_EQ(begin(start).error().code, EINVAL);
+}
+
+class OtherAccountsPrograms : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root";
+    ASSERT_EQ(chmod(scratch_.root().c_str(), 0755), 0);
+    program("theirs", "theirs");
+    ASSERT_EQ(chown(scratch_.at("theirs").c_str(), kOther, kOther), 0);
+    program("own", "own");
+    path_ = getenv("PATH");
+    setenv("PATH", (scratch_.at("theirs") + ":" + scratch_.at("own")).c_str(), 1);
+  }
+  void TearDown() override {
+    if (!path_.empty()) setenv("PATH", path_.c_str(), 1);
+  }
+  void program(const std::string& folder, const std::string& word) const {
+    const std::string file = scratch_.write(folder + "/ask-me", "#!/bin/sh\necho " + word + "\n");
+    ASSERT_EQ(chmod(file.c_str(), 0755), 0);
+  }
+  static std::string answer_of(const std::string& program, ChosenBy chosen_by) {
+    Start start;
+    start.command = {program};
+    start.chosen_by = chosen_by;
+    return output_of(start);
+  }
+  static constexpr uid_t kOther = 54440;
+  test::ScratchFolder scratch_;
+  std::string path_;
+};
+
+TEST_F(OtherAccountsPrograms, AreNotStartedByRootUnlessSomebodyNamesThem) {
+  const std::string theirs = scratch_.at("theirs/ask-me");
+  const std::string refusal =
+      theirs + " is not started: " + scratch_.at("theirs") + " belongs to account 54440";
+  EXPECT_EQ(answer_of(theirs, ChosenBy::kGdr), refusal);
+  EXPECT_EQ(answer_of(theirs, ChosenBy::kPath), refusal);
+  EXPECT_EQ(answer_of(theirs, ChosenBy::kAccount), "theirs\n");
+  EXPECT_EQ(answer_of("ask-me", ChosenBy::kGdr), "own\n") << "the next one in PATH";
+  setenv("PATH", scratch_.at("theirs").c_str(), 1);
+  EXPECT_EQ(answer_of("ask-me", ChosenBy::kGdr), refusal);
+}
+
+TEST_F(OtherAccountsPrograms, AreAnOrdinaryAccountsChoiceInItsPathOnly) {
+  const Result<pid_t> copy = begin({}, [this] {
+    if (setgid(kOther + 1) != 0 || setuid(kOther + 1) != 0) return 9;
+    const std::string theirs = scratch_.at("theirs/ask-me");
+    if (answer_of(theirs, ChosenBy::kGdr).find(" is not started: ") == std::string::npos) return 1;
+    return answer_of("ask-me", ChosenBy::kGdr) == "theirs\n" ? 0 : 2;
+  });
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(status_of(*copy), 0);
 }
 
 TEST(Begin, GivesDescriptorsFromThreeOnWhateverNumbersTheyHadHere) {

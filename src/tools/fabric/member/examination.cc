@@ -51,6 +51,7 @@ Examination::Counters Examination::counters_of(const MemberRail& rail) const {
 std::string Examination::ask_doctor() const {
   process::Start start;
   start.command = {program_, "doctor", "--json"};
+  start.chosen_by = process::ChosenBy::kAccount;  // this program
   const Result<process::ChildEnd> end =
       process::run(start, process::Output::kStandardOutput, kDoctorLimit, kLargestDocument);
   return end ? first_finding(end->output) : "";

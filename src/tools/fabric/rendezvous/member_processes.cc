@@ -88,6 +88,9 @@ Result<void> MemberProcesses::begin(std::uint32_t rank) {
   if (!errors) return errors.error();
   process::Start start;
   start.command = commands_[rank].words;
+  // This program, ssh, or what --ssh names.
+  const bool is_path = start.command.front().find('/') != std::string::npos;
+  start.chosen_by = is_path ? process::ChosenBy::kAccount : process::ChosenBy::kPath;
   start.input = theirs.get();
   start.output = theirs.get();
   start.errors = errors->get();

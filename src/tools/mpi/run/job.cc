@@ -202,6 +202,7 @@ Result<JobEnd> run_job(const std::vector<std::string>& command, Nanoseconds limi
   Adoption adoption;
   process::Start start;
   start.command = command;
+  start.chosen_by = process::ChosenBy::kAccount;  // find_toolchain() has judged the launcher
   start.input = nothing.get();
   start.output = out->write_end.get();
   start.errors = errors->write_end.get();

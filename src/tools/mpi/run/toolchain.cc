@@ -37,6 +37,7 @@ std::string first_line(const std::string& text) {
 Result<std::string> answer_of(const std::vector<std::string>& command, Nanoseconds patience) {
   process::Start start;
   start.command = command;
+  start.chosen_by = process::ChosenBy::kAccount;  // the wishes' find() has judged it
   const Result<process::ChildEnd> end =
       process::run(std::move(start), process::Output::kAll, patience, kMostAnswer);
   if (!end) return end.error();
@@ -182,6 +183,9 @@ Result<Toolchain> find_toolchain(const ToolchainWishes& wishes, const std::strin
   const bool by_srun = wishes.launcher == Launcher::kSrun;
   const std::string wanted = by_srun ? "srun" : wishes.mpirun.empty() ? "mpirun" : wishes.mpirun;
   Result<std::string> launcher = wishes.find(wanted);
+  if (!launcher && launcher.error().code == EPERM && !by_srun) {
+    return Error{EPERM, launcher.error().message + "; to start it all the same: --mpirun FILE"};
+  }
   if (!launcher) {
     return Error{ENOENT, fmt::format("no {}: {}; {}", wanted, launcher.error().message,
                                      by_srun ? "install Slurm, or leave out --launcher srun"
@@ -205,7 +209,11 @@ Result<Toolchain> find_toolchain(const ToolchainWishes& wishes, const std::strin
                           *launcher)};
   bool tried = false;
   for (const std::string& compiler : possible_compilers(wishes, *launcher)) {
-    Result<Toolchain> mpi = with_compiler(*launcher, its, compiler, folder);
+    const Result<std::string> may_start = wishes.find(compiler);
+    Result<Toolchain> mpi =
+        may_start ? with_compiler(*launcher, its, compiler, folder)
+                  : Error{may_start.error().code,
+                          may_start.error().message + "; to start it all the same: --mpicc FILE"};
     if (mpi) return mpi;
     if (!tried) first = mpi.error();
     tried = true;
@@ -218,6 +226,7 @@ Result<std::string> compile(const Toolchain& mpi, const std::string& source,
   const std::string program = folder + "/gdr-mpi";
   process::Start start;
   start.command = {mpi.compiler, "-std=c99", "-O2", "-o", program, source, "-ldl"};
+  start.chosen_by = process::ChosenBy::kAccount;
   const Result<process::ChildEnd> end =
       process::run(std::move(start), process::Output::kAll, kCompilePatience, kMostAnswer);
   if (!end) return end.error();

@@ -36,7 +36,7 @@ enum class Launcher { kMpirun, kSrun };
 struct ToolchainWishes {
   Launcher launcher = Launcher::kMpirun;
   std::string mpirun, mpicc;  // as typed; empty: chosen
-  // A program's file by its name, along PATH.
+  // A program's file by its name, along PATH. EPERM: it is there and must not be started.
   std::function<Result<std::string>(const std::string& name)> find;
 };
 
