@@ -10,6 +10,7 @@
 #include "cli/command_line.h"
 #include "cli/help.h"
 #include "cli/mpi_commands.h"
+#include "cli/search_folders.h"
 #include "cli/this_host.h"
 #include "host/source/source.h"
 #include "mpi/json_report.h"
@@ -18,6 +19,8 @@
 
 namespace gdr::cli {
 namespace {
+
+constexpr Nanoseconds kTotal = 60 * kSecond;  // of all programs together
 
 struct CheckOptions {
   std::string launcher, root = "/";
@@ -40,6 +43,13 @@ std::string from_root(const CheckOptions& options) {
   return ignored ? given : path.lexically_normal().string();
 }
 
+// The folder of the launcher that was named, behind all links; empty: none was.
+std::string named_folder(const CheckOptions& options) {
+  if (options.launcher.find('/') == options.launcher.npos) return {};
+  std::error_code ignored;
+  return std::filesystem::canonical(options.launcher, ignored).parent_path().string();
+}
+
 int check(const CheckOptions& options) {
   const host::Files files(options.root);
   if (!files.problem().empty()) return refuse(files.problem());
@@ -49,9 +59,12 @@ int check(const CheckOptions& options) {
   if (!inventory) return refuse(inventory.error().message);
   const std::unique_ptr<mpi::Programs> programs = [&]() -> std::unique_ptr<mpi::Programs> {
     if (!files.is_live()) return std::make_unique<mpi::RecordedPrograms>(files);
-    return std::make_unique<mpi::LivePrograms>(static_cast<Nanoseconds>(options.seconds) * kSecond);
+    return std::make_unique<mpi::LivePrograms>(static_cast<Nanoseconds>(options.seconds) * kSecond,
+                                               kTotal, named_folder(options));
   }();
-  const mpi::Machine machine{files, mpi::read_variables(files), *programs};
+  mpi::Machine machine{files, mpi::read_variables(files), *programs};
+  // Also what is not started has to be listed.
+  if (files.is_live()) machine.variables["PATH"] = given_path();
   const Result<mpi::Report> report = mpi::examine(machine, *inventory, from_root(options));
   if (!report) return refuse(report.error().message);
   const std::string text = options.json

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "mpi/judge.h"
 #include "mpi/places.h"
 
 namespace gdr::mpi {
@@ -13,6 +14,9 @@ namespace {
 constexpr std::array kLaunchers = {"mpirun",          "mpiexec",      "orterun",       "prterun",
                                    "mpirun.openmpi",  "mpirun.mpich", "mpiexec.hydra", "mpirun_rsh",
                                    "mpiexec.openmpi", "mpiexec.mpich"};
+
+// What tells of an MPI, in the folder of its programs.
+constexpr std::array kAsked = {"ompi_info", "mpichversion", "mpiname", "impi_info"};
 
 bool contains(std::string_view text, std::string_view word) { return text.find(word) != text.npos; }
 
@@ -75,9 +79,8 @@ std::string prefix_of(const std::string& bin) {
 }
 
 bool has_tools(const Machine& machine, const std::string& bin) {
-  return std::ranges::any_of(
-      std::initializer_list<const char*>{"/ompi_info", "/mpichversion", "/mpiname", "/impi_info"},
-      [&](const char* tool) { return machine.has(bin + tool); });
+  return std::ranges::any_of(kAsked,
+                             [&](const char* tool) { return machine.has(bin + "/" + tool); });
 }
 
 // The folder of the launcher that a script calls by its whole path; empty: none.
@@ -127,6 +130,20 @@ bool starts_or_builds_mpi(const Machine& machine, const std::string& program,
   return !bin_behind_script(machine, real).empty();
 }
 
+// Who could change a program of it that would be started.
+void note_stranger(const Machine& machine, Installation& one) {
+  std::vector<std::string> programs = {one.launcher};
+  for (const char* name : kAsked) programs.push_back(one.bin + "/" + name);
+  for (const std::string& program : programs) {
+    if (program.empty() || !machine.has(program)) continue;
+    const auto stranger = machine.programs.stranger(program);
+    if (!stranger) continue;
+    one.not_asked = (stranger->place == program ? "" : program + ": ") + stranger->text();
+    one.account = stranger->account();
+    return;
+  }
+}
+
 class Finder {
  public:
   explicit Finder(const Machine& machine) : machine_(machine) {}
@@ -173,11 +190,12 @@ class Finder {
     one.bin = bin;
     one.prefix = prefix_of(bin);
     one.origin = origin_of(machine_, one.prefix);
+    note_stranger(machine_, one);
     add(std::move(one));
   }
 
   void add(Installation one) {
-    if (one.family == Family::kUnknown) return;
+    if (one.family == Family::kUnknown && one.not_asked.empty()) return;
     const std::string bin = machine_.real_path(one.bin);
     const bool known = std::ranges::any_of(found_, [&](const Installation& other) {
       return other.family == one.family && machine_.real_path(other.bin) == bin;
@@ -233,7 +251,8 @@ Installation identify(const Machine& machine, const std::string& program) {
       (one.family == Family::kMpich && neighbours != Family::kUnknown)) {
     one.family = neighbours;
   }
-  if (one.family != Family::kUnknown) return one;
+  note_stranger(machine, one);
+  if (one.family != Family::kUnknown || !one.not_asked.empty()) return one;
   const Answer answer = machine.programs.ask({{program, "--version"}});
   if (answer.timed_out) one.hung = program;
   one.family = family_by_words(answer.output);
@@ -274,6 +293,11 @@ Result<Installation> find_by_launcher(const Machine& machine, const std::string&
                                      launcher.substr(0, launcher.find_last_not_of('/') + 1))};
   }
   Installation one = identify(machine, path);
+  if (!one.not_asked.empty()) {
+    const Step step = step_to_ask(one);
+    return Error{EPERM,
+                 fmt::format("not asked: {}; {}: {}", one.not_asked, step.text, step.command)};
+  }
   if (one.family == Family::kUnknown) {
     if (!one.hung.empty()) {
       return Error{ETIMEDOUT, launcher + ": '--version' did not answer in time and was stopped"};

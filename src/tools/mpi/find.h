@@ -28,7 +28,7 @@ std::string find_in_path(const Machine& machine, const std::string& name);
 Installation identify_place(const Machine& machine, const std::string& program);
 
 // The installation that a program of it belongs to: mpirun, mpiexec or mpicc. It is not asked
-// further than is needed to know its family.
+// further than is needed to know its family, and not at all where somebody else could change it.
 Installation identify(const Machine& machine, const std::string& program);
 
 }  // namespace gdr::mpi

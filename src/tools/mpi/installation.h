@@ -89,6 +89,9 @@ struct Installation {
   std::optional<Ofi> ofi;
   std::string hung;  // the program that did not answer in time, by its path
   bool answered = false;
+  // Why nothing of it was started: "/opt/x/bin/mpirun belongs to bob". Empty: it may be asked.
+  std::string not_asked;
+  std::string account;  // "bob", where it is a single one
 
   // The version that decides what it does: IBM counts its Open MPI from 10 on.
   Version number() const;

@@ -94,7 +94,8 @@ ordered_json of(const Judged& judged) {
       {"components", components_of(one)},
       {"ucx", of(one.ucx)},
       {"libfabric", of(one.ofi)},
-      {"did_not_answer", of(one.hung)}};
+      {"did_not_answer", of(one.hung)},
+      {"not_asked", of(one.not_asked)}};
 }
 
 ordered_json of(const DriverHalf& half) {

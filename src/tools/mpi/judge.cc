@@ -1,6 +1,9 @@
 #include "mpi/judge.h"
 
+#include <unistd.h>
+
 #include "mpi/libraries.h"
+#include "text/shell_word.h"
 
 namespace gdr::mpi {
 namespace {
@@ -105,7 +108,23 @@ std::string ucx_prefix(const Installation& one) {
   return there ? prefix_of_library(one.ucx->library) : "/opt/ucx";
 }
 
+Step step_to_ask(const Installation& one) {
+  const std::string check =
+      "gdr mpi check" + (one.launcher.empty() ? "" : " " + text::shell_word(one.launcher));
+  if (!one.account.empty() && geteuid() == 0) {
+    return {"to ask it as that account", "sudo -u " + text::shell_word(one.account) + " " + check};
+  }
+  if (geteuid() == 0) return {"take the others' right to write, and ask again", check};
+  return {"to ask it all the same", check};
+}
+
 Judgement judge(const Installation& one, const DriverHalf& half, const Variables& variables) {
+  if (!one.not_asked.empty()) {
+    Judgement judgement;
+    judgement.why.push_back("Not asked: " + one.not_asked + ".");
+    judgement.settings.push_back(step_to_ask(one));
+    return judgement;
+  }
   Judgement judgement = judge_family(one, variables);
   judgement.launch = launch_of(one);
   if (judgement.with_settings == Verdict::kUnknown) judgement.with_settings = judgement.verdict;

@@ -48,6 +48,9 @@ struct Judgement {
 
 Judgement judge(const Installation& one, const DriverHalf& half, const Variables& variables);
 
+// What to type for an MPI that was not asked.
+Step step_to_ask(const Installation& one);
+
 // The parts of it, by family.
 Judgement judge_open_mpi(const Installation& one, const Variables& variables);
 Judgement judge_mpich(const Installation& one, const Variables& variables);

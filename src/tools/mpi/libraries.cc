@@ -21,6 +21,14 @@ void add(std::vector<std::string>& list, const std::vector<std::string>& more) {
 
 }  // namespace
 
+std::vector<std::string> run_path_of(const SharedObject& object, const std::string& path) {
+  std::vector<std::string> folders;
+  for (const std::string& folder : object.run_path) {
+    folders.push_back(expand(folder, folder_of(path)));
+  }
+  return folders;
+}
+
 std::optional<SharedObject> read_library(const Machine& machine, const std::string& path) {
   return read_shared_object(machine.files, Machine::below_root(path));
 }
@@ -53,11 +61,7 @@ std::string find_needed(const Machine& machine, const std::string& from, std::st
     }
   }
   if (wanted.empty()) return {};
-  std::vector<std::string> own;
-  // The loader means the folder by which the library was reached, and links in it are common.
-  for (const std::string& folder : object->run_path) {
-    own.push_back(expand(folder, folder_of(machine.real_path(from))));
-  }
+  const std::vector<std::string> own = run_path_of(*object, machine.real_path(from));
   std::vector<std::string> folders;
   if (!object->run_path_is_weak) add(folders, own);
   add(folders, first);

@@ -17,6 +17,10 @@ namespace gdr::mpi {
 // A library of the machine, found by its path.
 std::optional<SharedObject> read_library(const Machine& machine, const std::string& path);
 
+// The folders in which the file at `path` has its libraries looked for. The loader means the folder
+// by which a library was reached, and links in it are common: `path` has none.
+std::vector<std::string> run_path_of(const SharedObject& object, const std::string& path);
+
 // The first that `names` start with and that `from` needs. `first`: folders that are looked in
 // first, since a module would put them into LD_LIBRARY_PATH. Empty: it needs none, or it is in none
 // of the folders.

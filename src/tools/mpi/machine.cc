@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "base/environment.h"
+#include "mpi/libraries.h"
 
 namespace gdr::mpi {
 namespace {
@@ -28,10 +30,40 @@ std::vector<std::string> environment_with(const Variables& changes) {
   return entries;
 }
 
+std::string without_links(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(path, ignored).string();
+}
+
 }  // namespace
 
-LivePrograms::LivePrograms(Nanoseconds limit, Nanoseconds total)
-    : limit_(limit), deadline_(now() + total) {}
+LivePrograms::LivePrograms(Nanoseconds limit, Nanoseconds total, const std::string& chosen)
+    : limit_(limit), deadline_(now() + total) {
+  if (geteuid() == 0) return;
+  const std::string path = environment("PATH").value_or("") + ":" + chosen;
+  for (const std::string_view folder : split(path, ':')) {
+    if (!folder.starts_with('/')) continue;
+    for (const char* beside : {"", "/../lib", "/../lib64"}) {
+      chosen_.insert(without_links(std::string(folder) + beside));
+    }
+  }
+}
+
+std::optional<Stranger> LivePrograms::stranger(const std::string& file) {
+  if (!chosen_.empty() && chosen_.contains(without_links(folder_of(file)))) return {};
+  if (auto stranger = process::who_else_can_change(file)) return stranger;
+  const std::string path = without_links(file);
+  const auto object = read_shared_object(host::Files("/"), Machine::below_root(path));
+  return object ? stranger_in(run_path_of(*object, path)) : std::nullopt;
+}
+
+std::optional<Stranger> LivePrograms::stranger_in(const std::vector<std::string>& folders) const {
+  for (const std::string& folder : folders) {
+    if (chosen_.contains(without_links(folder))) continue;
+    if (auto stranger = process::who_else_can_add_to(folder)) return stranger;
+  }
+  return {};
+}
 
 Answer LivePrograms::follow(process::Start start,
                             const std::function<Result<pid_t>(const process::Start&)>& begin) {
@@ -59,17 +91,26 @@ Answer LivePrograms::follow(process::Start start,
 
 Answer LivePrograms::ask(const Question& question) {
   if (question.words.empty() || access(question.words.front().c_str(), X_OK) != 0) return {};
+  const auto libraries = question.variables.find("LD_LIBRARY_PATH");
+  const std::string path = libraries == question.variables.end() ? "" : libraries->second;
+  std::vector<std::string> folders;
+  for (const std::string_view folder : split(path, ':')) {
+    if (!folder.empty()) folders.emplace_back(folder);
+  }
+  if (stranger(question.words.front()) || stranger_in(folders)) return {};
   const std::vector<std::string> entries = environment_with(question.variables);
   std::vector<const char*> environment;
   for (const std::string& entry : entries) environment.push_back(entry.c_str());
   environment.push_back(nullptr);
   process::Start start;
   start.command = question.words;
+  start.chosen_by = process::ChosenBy::kAccount;  // it is judged above
   start.environment = environment.data();
   return follow(start, [](const process::Start& one) { return process::begin(one); });
 }
 
 Answer LivePrograms::call(const std::string& library, const std::string& function) {
+  if (stranger(library)) return {};
   const auto work = [&] {
     void* const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (loaded == nullptr) return 1;

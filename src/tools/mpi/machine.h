@@ -2,7 +2,7 @@
 // it can come from a folder or an archive of a recorded machine, and then nothing is started.
 //
 //   const host::Files files("/");
-//   LivePrograms programs(10 * kSecond);
+//   LivePrograms programs(10 * kSecond, 60 * kSecond);
 //   const Machine machine{files, read_variables(files), programs};
 //   const Answer answer = machine.programs.ask({{"/usr/bin/ompi_info", "--version"}});
 //
@@ -13,6 +13,8 @@
 
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "base/clock.h"
 #include "host/files.h"
 #include "process/start.h"
+#include "process/trust.h"
 
 namespace gdr::mpi {
 
@@ -30,6 +33,8 @@ struct Question {
   Variables variables = {};        // set for it; an empty value: unset
 };
 
+using process::Stranger;
+
 struct Answer {
   bool found = false;      // the program is there and could be started, or its output is recorded
   bool timed_out = false;  // it was killed, with all that it had started in its process group
@@ -39,6 +44,8 @@ struct Answer {
 class Programs {
  public:
   virtual ~Programs() = default;
+  // Who could change a program or a library and so keeps it from being asked; nothing: ask it.
+  virtual std::optional<Stranger> stranger(const std::string& file) = 0;
   virtual Answer ask(const Question& question) = 0;
   // Calls `int function(void)` of a library; the output is the result in decimal. It is called in a
   // process of its own, with the same limits. A record has it as the output of the library with the
@@ -48,24 +55,34 @@ class Programs {
 
 // Starts programs of this machine. None may take longer than `limit`, and all of them together no
 // longer than `total`: what is asked later is not started and counts as timed out.
+//
+// None is started or loaded that another account than root and this one could change, or that has
+// its libraries looked for where another account could put one. What the
+// folders of PATH have, with the libraries beside them, is the choice of an account that is not
+// root; so is the folder `chosen`, in which the launcher is that was named.
 class LivePrograms : public Programs {
  public:
-  explicit LivePrograms(Nanoseconds limit, Nanoseconds total = 60 * kSecond);
+  explicit LivePrograms(Nanoseconds limit, Nanoseconds total, const std::string& chosen = {});
+  std::optional<Stranger> stranger(const std::string& file) override;
   Answer ask(const Question& question) override;
   Answer call(const std::string& library, const std::string& function) override;
 
  private:
+  // Who could put a library into one of them.
+  std::optional<Stranger> stranger_in(const std::vector<std::string>& folders) const;
   // `begin` starts it with what it is given.
   Answer follow(process::Start start,
                 const std::function<Result<pid_t>(const process::Start&)>& begin);
 
   Nanoseconds limit_;
   Nanoseconds deadline_;
+  std::set<std::string> chosen_;
 };
 
 class RecordedPrograms : public Programs {
  public:
   explicit RecordedPrograms(const host::Files& files) : files_(files) {}
+  std::optional<Stranger> stranger(const std::string& /*file*/) override { return {}; }
   Answer ask(const Question& question) override;
   Answer call(const std::string& library, const std::string& function) override {
     return ask({{library, function}});

@@ -103,7 +103,7 @@ Result<Report> examine(const Machine& machine, const host::Inventory& inventory,
   }
   report.slurm = slurm_interfaces(machine);
   for (Installation& one : found) {
-    if (one.hung.empty()) ask(machine, one);
+    if (one.hung.empty() && one.not_asked.empty()) ask(machine, one);
     Judgement judgement = judge(one, report.half, machine.variables);
     if (report.given && !one.hung.empty() && judgement.verdict == Verdict::kUnknown) {
       return Error{ETIMEDOUT, one.hung +
@@ -129,8 +129,11 @@ int exit_status(const Report& report) {
   for (const Mixture& mixture : report.mixtures) {
     if (mixture.fails) return kFailed;
   }
-  // A program that hangs is a defect, whatever else is known.
-  if (status == kOk && !counts->installation.hung.empty()) status = kWarnings;
+  // A program that hangs is a defect, whatever else is known, and one that was not asked is none
+  // that is well.
+  const Installation& installation = counts->installation;
+  const bool is_silent = !installation.hung.empty() || !installation.not_asked.empty();
+  if (status == kOk && is_silent) status = kWarnings;
   return status;
 }
 
