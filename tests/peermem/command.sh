@@ -98,10 +98,28 @@ expect 1 "no peer-memory module can help; use dma-buf" \
 
 host wrong
 driver "$root/$tree/updates/nvidia.ko" 0x219924d1
-expect 1 "linux-headers-$kernel" "$gdr" peermem build --root "$root" --output "$work/out.ko"
-mkdir -p "$root/usr/src/linux-headers-$kernel"
-touch "$root/usr/src/linux-headers-$kernel/Makefile"
-expect 1 "the build failed: " "$gdr" peermem build --root "$root" --output "$work/out.ko"
+expect 1 "own headers of kernel $kernel with --headers" \
+  "$gdr" peermem build --root "$root" --output "$work/out.ko"
+# What a captured root brings along is never run.
+hostile=$root/usr/src/linux-headers-$kernel
+mkdir -p "$hostile/scripts" "$root/$tree" "$work/headers"
+printf '$(shell touch %s/ran)\nall modules:\n\ttouch %s/ran\n' "$work" "$work" >"$hostile/Makefile"
+printf '#!/bin/sh\ntouch %s/ran\n' "$work" >"$hostile/scripts/sign-file"
+chmod 755 "$hostile/scripts/sign-file"
+ln -s "/usr/src/linux-headers-$kernel" "$root/$tree/build"
+ln -s "$hostile" "$work/link"
+tar -cf "$work/root.tar" -C "$root" .
+for captured in "$root" "$root/." "$work/root.tar"; do
+  expect 1 "--root is only read" "$gdr" peermem build --root "$captured" --output "$work/out.ko"
+done
+for headers in "$hostile" "$work/link" "$root/$tree/../../../usr/src/linux-headers-$kernel"; do
+  expect 1 "is below --root, which is only read" \
+    "$gdr" peermem build --root "$root" --headers "$headers" --output "$work/out.ko"
+done
+[ ! -e "$work/ran" ] || { echo "FAILED: a Makefile below --root was run"; failed=1; }
+touch "$work/headers/Makefile"
+expect 1 "the build failed: " \
+  "$gdr" peermem build --root "$root" --headers "$work/headers" --output "$work/out.ko"
 [ -e "$work/out.ko.log" ] || { echo "FAILED: the compiler's output was not kept"; failed=1; }
 head -c 600 "$root/$tree/updates/nvidia.ko" >"$work/cut.ko"
 expect 2 "cut.ko is truncated" "$gdr" peermem build --root "$root" --driver-module "$work/cut.ko"
@@ -123,4 +141,30 @@ client "$work/refused.ko" 0x2
 expect 1 "the kernel would refuse it: disagrees about version of symbol" \
   "$gdr" peermem install --root "$root" "$work/refused.ko"
 [ "$before" = "$(find "$root" | sort)" ] || { echo "FAILED: a dry run has changed files"; failed=1; }
+
+# As root, nothing of another account is run or taken on gdr's own initiative.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+  account="setpriv --reuid=54440 --regid=54440 --clear-groups"
+  chmod 755 "$work"
+  mkdir "$work/theirs" "$work/shared"
+  cp -r "$hostile" "$work/theirs/headers"
+  cp "$work/fits.ko" "$work/theirs/nvidia-peermem.ko"
+  chown -R 54440:54440 "$work/theirs"
+  chmod 777 "$work/shared"
+  build="$gdr peermem build --root $root --output $work/out.ko"
+  expect 1 "are not run as root: $work/theirs belongs to account 54440" \
+    $build --headers "$work/theirs/headers"
+  expect 1 "$work/shared is not safe for a folder: $work/shared can be written by everybody; set TMPDIR" \
+    env TMPDIR="$work/shared" $build --headers "$work/headers"
+  [ ! -e "$work/ran" ] || { echo "FAILED: another account's Makefile was run"; failed=1; }
+  cd "$work/theirs"
+  expect 2 "nvidia-peermem.ko is not installed unless you name it, since $work/theirs belongs to" \
+    "$gdr" peermem install --root "$root" --dry-run
+  expect 0 "Dry run on the captured machine" "$gdr" peermem install --root "$root" ./nvidia-peermem.ko
+  # Its owner need not name it.
+  expect 0 "Dry run on the captured machine" $account "$gdr" peermem install --root "$root"
+  cd /
+else
+  echo "skipped: other accounts need root and setpriv"
+fi
 exit $failed

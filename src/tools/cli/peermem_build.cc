@@ -30,8 +30,7 @@ std::string told(const peermem::Built& built) {
                                  printable(built.file), printable(built.kernel),
                                  printable(built.driver), printable(built.rdma));
   for (const std::string& note : built.notes) text += "  note        " + printable(note) + "\n";
-  return text + "To install it: sudo gdr peermem install" +
-         (built.file == kBuiltModule ? "" : " " + printable(built.file)) + "\n";
+  return text + "To install it: sudo gdr peermem install " + printable(built.file) + "\n";
 }
 
 std::string json_of(const peermem::Built& built) {

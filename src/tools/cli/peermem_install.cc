@@ -1,5 +1,6 @@
 // gdr peermem install, and remove: through the engine and the journal of gdr fix.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -12,12 +13,14 @@
 #include "fix/changes/stored_module.h"
 #include "fix/report.h"
 #include "peermem/install.h"
+#include "process/trust.h"
 
 namespace gdr::cli {
 namespace {
 
 struct InstallOptions : PeermemOptions {
   peermem::InstallOrder order;
+  bool is_named = false;  // the file
   std::string journal = kJournalFolder;
 };
 
@@ -47,9 +50,7 @@ fix::Report report_of(const std::string& command, const std::string& journal, fi
 }
 
 std::string command_of(const InstallOptions& options) {
-  std::string command = "sudo gdr peermem install";
-  if (options.order.file != kBuiltModule) command += " " + options.order.file;
-  return command;
+  return "sudo gdr peermem install " + options.order.file;
 }
 
 int dry_run(const InstallOptions& options, const peermem::Survey& survey,
@@ -87,7 +88,20 @@ int apply(const InstallOptions& options, const peermem::Survey& survey,
   return print("gdr peermem install", options.json, report);
 }
 
+// What lies in the current folder under the usual name may have been put there for root to find.
+Result<void> check_owner(const InstallOptions& options) {
+  if (options.is_named || geteuid() != 0) return {};
+  const auto stranger = process::who_else_can_change(options.order.file);
+  if (!stranger) return {};
+  return Error{EPERM, fmt::format("{} is not installed unless you name it, since {}; type: "
+                                  "gdr peermem install ./{}",
+                                  options.order.file, stranger->text(), options.order.file)};
+}
+
 int install(const InstallOptions& options) {
+  if (const Result<void> owned = check_owner(options); !owned) {
+    return fail("install", owned.error().message, kWrongUse);
+  }
   const Result<peermem::Installable> module = peermem::read_module_to_install(options.order.file);
   if (!module) return fail("install", module.error().message, kWrongUse);
   const bool dry = options.order.dry_run || options.root != "/";
@@ -142,8 +156,13 @@ void add_peermem_install(CLI::App& peermem, Action& chosen) {
   CLI::App* command =
       peermem.add_subcommand("install", "Verify, sign and install a built module, undoably");
   command
-      ->add_option("FILE", options->order.file,
-                   std::string("The module (default: ") + kBuiltModule + ")")
+      ->add_option_function<std::string>(
+          "FILE",
+          [options](const std::string& file) {
+            options->order.file = file;
+            options->is_named = true;
+          },
+          std::string("The module (default: ") + kBuiltModule + ")")
       ->type_name("");
   add_peermem_options(*command, *options);
   begin_group(*command, "Installing");

@@ -1,11 +1,9 @@
 #include "peermem/build.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <array>
-#include <filesystem>
 
 #include "base/environment.h"
 #include "base/printable.h"
@@ -13,15 +11,16 @@
 #include "host/plain_path.h"
 #include "peermem/driver_source.h"
 #include "peermem/elf.h"
-#include "peermem/scratch.h"
+#include "peermem/headers.h"
 #include "peermem/symvers.h"
 #include "peermem/whole_file.h"
+#include "process/private_folder.h"
 
 namespace gdr::peermem {
 namespace {
 
-namespace fs = std::filesystem;
 using host::Tri;
+using process::PrivateFolder;
 
 constexpr Nanoseconds kBuildLimit = 600 * kSecond;
 constexpr std::array kSources = {"nvidia_peermem.c", "Kbuild", "Makefile"};
@@ -104,18 +103,18 @@ Result<void> check_tools(const std::string& headers, const Workshop& workshop) {
   return {};
 }
 
-Result<void> fill(const Scratch& scratch, const Survey& survey, const BuildOrder& order) {
+Result<void> fill(const PrivateFolder& scratch, const Survey& survey, const BuildOrder& order) {
   for (const char* name : kSources) {
     const Result<std::string> text = read_whole_file(order.source + "/" + name);
     if (!text) {
       return Error{text.error().code, text.error().message + "; install gdrkit as a whole"};
     }
-    if (Result<void> put = write_new_file(scratch.path() + "/" + name, *text); !put) return put;
+    if (Result<void> put = write_new_file(scratch.name() + "/" + name, *text); !put) return put;
   }
   const std::string rdma = symvers_text(survey.rdma.exports, "ib_core");
   const std::string driver = symvers_text(survey.driver()->exports, "nvidia");
-  if (Result<void> put = write_new_file(scratch.path() + "/rdma.symvers", rdma); !put) return put;
-  return write_new_file(scratch.path() + "/nvidia.symvers", driver);
+  if (Result<void> put = write_new_file(scratch.name() + "/rdma.symvers", rdma); !put) return put;
+  return write_new_file(scratch.name() + "/nvidia.symvers", driver);
 }
 
 // What a reader wants first of a compiler's output.
@@ -130,9 +129,9 @@ std::string reason_in(const std::string& output) {
   return last.empty() ? of_make : last;
 }
 
-Result<void> make(const Scratch& scratch, const std::string& headers, const BuildOrder& order,
+Result<void> make(const PrivateFolder& scratch, const std::string& headers, const BuildOrder& order,
                   const Workshop& workshop) {
-  const std::string& work = scratch.path();
+  const std::string& work = scratch.name();
   // Types for BPF would need the whole kernel image.
   const Result<fix::Ran> ran = workshop.run(
       {"make", "-s", "-C", work, "KDIR=" + headers, "NVIDIA_SYMVERS=" + work + "/nvidia.symvers",
@@ -145,8 +144,9 @@ Result<void> make(const Scratch& scratch, const std::string& headers, const Buil
                                 kept ? "; all that the compiler said is in " + log : "")};
 }
 
-Result<void> put_in_place(const Scratch& scratch, const Survey& survey, const BuildOrder& order) {
-  const std::string file = scratch.path() + "/nvidia-peermem.ko";
+Result<void> put_in_place(const PrivateFolder& scratch, const Survey& survey,
+                          const BuildOrder& order) {
+  const std::string file = scratch.name() + "/nvidia-peermem.ko";
   const Result<ModuleFile> module = read_given_module(file);
   if (!module) return module.error();
   const std::vector<Refusal> found = refusals(*module, survey.sides());
@@ -178,42 +178,9 @@ Result<void> check_source(const Survey& survey, const BuildOrder& order, Built& 
 
 }  // namespace
 
-Result<std::string> find_headers(const host::Files& files, const Survey& survey,
-                                 const std::string& given) {
-  std::string folder;
-  if (!given.empty()) {
-    folder = fs::absolute(given).lexically_normal();
-    if (access((folder + "/Makefile").c_str(), F_OK) != 0) {
-      return Error{ENOENT, fmt::format("--headers {} has no Makefile; give the folder of the "
-                                       "kernel's headers, such as /usr/src/linux-headers-{}",
-                                       given, survey.kernel)};
-    }
-  } else {
-    const std::vector<Place> places =
-        header_folders(files, {survey.kernel, {"", "run/nvidia/driver"}});
-    if (places.empty()) {
-      return Error{ENOENT,
-                   fmt::format("the headers of kernel {0} are not installed; install them "
-                               "(Debian, Ubuntu: linux-headers-{0}; RHEL: kernel-devel-{0}; "
-                               "SLES: kernel-default-devel), or give --headers",
-                               survey.kernel)};
-    }
-    if (files.folder().archive() != nullptr) {
-      return Error{EINVAL, "--root names an archive, in which nothing can be built; unpack it"};
-    }
-    // Links in a captured root lead nowhere outside of it.
-    folder = files.is_live() ? "" : fs::absolute(files.root()).lexically_normal().string();
-    for (const std::string& name : files.real_path(places.front().path)) folder += "/" + name;
-  }
-  if (host::is_plain_path(folder)) return folder;
-  return Error{EINVAL, fmt::format("make cannot work with the path '{}' of the kernel's headers; "
-                                   "move them to a plain one, without spaces",
-                                   printable(folder))};
-}
-
 Workshop this_workshop() {
-  const char* folder = getenv("TMPDIR");
-  const std::string scratch = folder != nullptr && host::is_plain_path(folder) ? folder : "/tmp";
+  const std::string folder = environment("TMPDIR").value_or("");
+  const std::string scratch = folder.empty() || host::is_plain_path(folder) ? "" : "/tmp";
   return {[](const auto& command) { return fix::run_program(command, kBuildLimit); },
           fix::has_program, scratch};
 }
@@ -231,7 +198,7 @@ Result<Built> build(const host::Files& files, const Survey& survey, const BuildO
     return Error{writable.error().code,
                  writable.error().message + "; give --output a file that you may write"};
   }
-  const Result<Scratch> scratch = Scratch::make(workshop.scratch);
+  const Result<PrivateFolder> scratch = PrivateFolder::make("peermem", workshop.scratch);
   if (!scratch) return scratch.error();
   if (Result<void> filled = fill(*scratch, survey, order); !filled) return filled.error();
   if (Result<void> made = make(*scratch, *headers, order, workshop); !made) return made.error();

@@ -35,13 +35,9 @@ struct Built {
 struct Workshop {
   fix::Runner run;
   std::function<bool(const std::string& program)> has;  // in the system's folders
-  std::string scratch;  // folder in which a folder is made, and removed
+  std::string scratch;  // folder in which a folder is made, and removed; empty: as TMPDIR says
 };
 Workshop this_workshop();
-
-// The folder of the kernel's headers, as a path of this machine. `given`: --headers.
-Result<std::string> find_headers(const host::Files& files, const Survey& survey,
-                                 const std::string& given);
 
 Result<Built> build(const host::Files& files, const Survey& survey, const BuildOrder& order,
                     const Workshop& workshop);

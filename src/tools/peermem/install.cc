@@ -13,6 +13,7 @@
 #include "fix/changes/stored_module.h"
 #include "fix/changes/text_file.h"
 #include "peermem/elf.h"
+#include "peermem/headers.h"
 #include "peermem/signing.h"
 
 namespace gdr::peermem {

@@ -8,8 +8,8 @@
 
 #include "base/environment.h"
 #include "base/printable.h"
-#include "peermem/scratch.h"
 #include "peermem/whole_file.h"
+#include "process/private_folder.h"
 
 namespace gdr::peermem {
 namespace {
@@ -109,9 +109,9 @@ std::string why_key_will_not_do(const std::string& enforcement,
 Result<std::string> signed_bytes(const std::string& bytes, const SigningKey& key,
                                  const std::string& headers, const std::string& scratch,
                                  const fix::Runner& run) {
-  const Result<Scratch> folder = Scratch::make(scratch);
+  const auto folder = process::PrivateFolder::make("peermem", scratch);
   if (!folder) return folder.error();
-  const std::string file = folder->path() + "/nvidia-peermem.ko";
+  const std::string file = folder->name() + "/nvidia-peermem.ko";
   if (Result<void> put = write_new_file(file, bytes); !put) return put.error();
   const std::string sign_file = headers + "/scripts/sign-file";
   std::vector<std::string> command = {"kmodsign"};

@@ -3,6 +3,8 @@
 #include "peermem/build.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "made_host.h"
 
@@ -15,7 +17,8 @@ class Build : public testing::Test {
  protected:
   Build() {
     host_.usual();
-    host_.write(headers() + "/Makefile", "");
+    headers_.write("Makefile", "");
+    order_.headers = headers_.root();
     for (const char* name : {"nvidia_peermem.c", "Kbuild", "Makefile"}) {
       host_.write(std::string("source/") + name, "text of a source");
     }
@@ -55,6 +58,7 @@ class Build : public testing::Test {
   }
 
   MadeHost host_;
+  test::ScratchFolder headers_;  // of this machine; those below the made host's root are not run
   BuildOrder order_;
   Workshop workshop_;
   std::string made_ = MadeHost::client().bytes(), missing_;
@@ -71,7 +75,7 @@ TEST_F(Build, GivesMakeTheVersionsOfTheModulesOwnFiles) {
             "0x0badcafe\tib_register_peer_memory_client\tib_core\tEXPORT_SYMBOL\t\n");
   EXPECT_EQ(test::text_of_file(order_.output), made_);
   EXPECT_TRUE(fs::is_empty(host_.at("scratch")));
-  EXPECT_EQ(command_[4], "KDIR=" + host_.at(headers()));
+  EXPECT_EQ(command_[4], "KDIR=" + headers_.root());
 }
 
 TEST_F(Build, PutsNothingInPlaceThatTheKernelWouldRefuse) {
@@ -94,15 +98,46 @@ TEST_F(Build, WithoutCompilerOrMakeSaysWhatToInstall) {
 }
 
 TEST_F(Build, WantsTheCompilerThatDebiansHeadersName) {
-  host_.write(headers() + "/.kernelvariables",
-              "CCACHE = ccache\nCC = $(if $(X),$(CCACHE)) $(CROSS_COMPILE)gcc-12\n");
+  headers_.write(".kernelvariables",
+                 "CCACHE = ccache\nCC = $(if $(X),$(CCACHE)) $(CROSS_COMPILE)gcc-12\n");
   missing_ = "gcc-12";
   expect_error("gcc-12 is not installed");
 }
 
-TEST_F(Build, WithoutHeadersSaysWhichPackageHasThem) {
-  fs::remove_all(host_.at(headers()));
-  expect_error("install them (Debian, Ubuntu: linux-headers-6.1.0-56-amd64");
+TEST_F(Build, RunsNothingBelowACapturedRoot) {
+  host_.write(headers() + "/Makefile", "");
+  order_.headers.clear();
+  expect_error("--root is only read, and a build runs the Makefile of the headers; name");
+  order_.headers = host_.at(headers());
+  expect_error("is below --root, which is only read");
+  headers_.link("link", order_.headers);
+  order_.headers = headers_.at("link");
+  expect_error("is below --root, which is only read");
+  fs::remove(headers_.at("Makefile"));
+  fs::create_symlink(host_.at(headers() + "/Makefile"), headers_.at("Makefile"));
+  order_.headers = headers_.root();
+  expect_error("is below --root, which is only read");
+  EXPECT_TRUE(command_.empty());
+}
+
+TEST_F(Build, AsRootRunsNoHeadersThatAnotherAccountCouldChange) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  constexpr uid_t kOther = 54440;
+  headers_.write("scripts/Kbuild.include", "");
+  ASSERT_EQ(chown(headers_.at("scripts/Kbuild.include").c_str(), kOther, 0), 0);
+  expect_error("Kbuild.include belongs to account 54440; build as another account");
+  ASSERT_EQ(chown(headers_.at("scripts/Kbuild.include").c_str(), 0, 0), 0);
+  ASSERT_EQ(chmod(headers_.root().c_str(), 01777), 0);
+  expect_error(" are not run as root: " + headers_.root() + " can be written by everybody");
+  EXPECT_TRUE(command_.empty());
+}
+
+TEST_F(Build, CompilesInNoFolderThatAnotherAccountCouldReplace) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  ASSERT_EQ(chmod(host_.root().c_str(), 0777), 0);
+  expect_error("scratch is not safe for a folder: " + host_.root() +
+               " can be written by everybody");
+  EXPECT_TRUE(command_.empty());
 }
 
 TEST_F(Build, RefusesWhereTheRdmaStackHasNoInterface) {
@@ -128,6 +163,7 @@ TEST_F(Build, RefusesADriverOfAnotherArchitecture) {
 }
 
 TEST_F(Build, RefusesADriverWithoutSymbolVersionsWhereTheKernelHasThem) {
+  host_.write(headers() + "/Makefile", "");
   host_.write(headers() + "/Module.symvers", "0x92997ed8\tprintk\tvmlinux\tEXPORT_SYMBOL\t\n");
   test::ModuleMaker other("nvidia", MadeHost::kKernel);
   other.machine = MadeHost::machine();
