@@ -161,7 +161,9 @@ void print_verdict(const Survey& survey, Page& page) {
       return page.line("=> Load it: sudo gdr fix peer-memory --apply", 3);
     case Verdict::kBuild:
       return page.line(
-          "=> Build one for this driver: gdr peermem build && sudo gdr peermem install", 3);
+          "=> Build one for this driver: gdr peermem build && sudo gdr peermem install "
+          "nvidia-peermem.ko",
+          3);
     case Verdict::kUnknown:
       return page.line(
           "=> Too little is seen to tell. Name what is missing with --driver-module or --rdma.", 3);

@@ -20,7 +20,8 @@ const Symptoms& module_symptoms() {
        .consequence =
            "The module does not load: no GPUDirect RDMA by this way. dma-buf still works.",
        .checks = {"peer-memory", "peer-memory-loading"},
-       .fix_now = "Build one that fits both: `gdr peermem build && sudo gdr peermem install`. Or "
+       .fix_now = "Build one that fits both: `gdr peermem build && sudo gdr peermem install "
+                  "nvidia-peermem.ko`. Or "
                   "rebuild the module that the line begins with. nvidia-peermem: "
                   "`sudo dkms install --force nvidia/$(modinfo -F version nvidia)`; then "
                   "`sudo modprobe nvidia-peermem`; nv_peer_mem: "
@@ -52,11 +53,12 @@ const Symptoms& module_symptoms() {
                       "which GPUDirect "
                       "RDMA does not need. A peer-memory module: dma-buf still works.",
        .checks = {"peer-memory-loading", "gpu-driver"},
-       .fix_now = "The line's first word is the module. nv_peer_mem: use the driver's own in its "
-                  "place: `sudo modprobe nvidia-peermem`, or build one for this driver: "
-                  "`gdr peermem build && sudo gdr peermem install`; gdrdrv: rebuild it: "
-                  "`sudo dkms install --force gdrdrv/$(modinfo -F version gdrdrv)`; "
-                  "`sudo modprobe gdrdrv`",
+       .fix_now =
+           "The line's first word is the module. nv_peer_mem: use the driver's own in its "
+           "place: `sudo modprobe nvidia-peermem`, or build one for this driver: "
+           "`gdr peermem build && sudo gdr peermem install nvidia-peermem.ko`; gdrdrv: rebuild it: "
+           "`sudo dkms install --force gdrdrv/$(modinfo -F version gdrdrv)`; "
+           "`sudo modprobe gdrdrv`",
        .fix_for_good = "`sudo apt-get purge nvidia-peer-memory-dkms`; drivers from 465 on bring "
                        "`nvidia-peermem`, which is always built with them.",
        .sources = {{"https://github.com/Mellanox/nv_peer_memory/issues/8", Stated::kCauseAndFix},

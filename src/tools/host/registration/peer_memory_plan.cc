@@ -91,7 +91,7 @@ bool has_mellanox(const Inventory& inventory) {
 }
 
 // For a driver whose own module does not fit, or is not there.
-constexpr const char* kBuild = "gdr peermem build && sudo gdr peermem install";
+constexpr const char* kBuild = "gdr peermem build && sudo gdr peermem install nvidia-peermem.ko";
 
 std::string with_alternative(const std::string& note, const std::string& remedy) {
   return remedy.empty() ? note : note + "; or " + remedy;

@@ -29,7 +29,7 @@ Page peermem() {
                       {"2", "wrong use, or an unusable file"}},
       .examples = {{"gdr peermem status", "would a module help, and which fits"},
                    {"gdr peermem build", "build one for the driver that is here"},
-                   {"sudo gdr peermem install", "install it, also for each boot"},
+                   {"sudo gdr peermem install nvidia-peermem.ko", "install it, also for each boot"},
                    {"sudo gdr peermem remove", "put everything back"}},
       .see_also = {"gdr-doctor(1)", "gdr-fix(1)", "gdr-peermem-build(1)", "gdr-peermem-install(1)",
                    "gdr-peermem-remove(1)", "gdr-peermem-status(1)", "modprobe(8)"}};
@@ -94,8 +94,9 @@ Page install() {
       .files = {{"/var/lib/gdrkit/fix", "the journal: each change with what was there before"},
                 {"/var/lib/dkms", "the key of DKMS, which signs where no --key is given"}},
       .examples = {{"gdr peermem install --dry-run"},
-                   {"sudo gdr peermem install"},
-                   {"sudo gdr peermem install --key mok.priv --cert mok.der", "with secure boot"}},
+                   {"sudo gdr peermem install nvidia-peermem.ko"},
+                   {"sudo gdr peermem install --key mok.priv --cert mok.der FILE",
+                    "with secure boot"}},
       .see_also = {"gdr-fix(1)", "gdr-peermem-build(1)", "gdr-peermem-remove(1)", "mokutil(1)"}};
 }
 
