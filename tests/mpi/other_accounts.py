@@ -165,6 +165,24 @@ def programs_by_path(place):
     place.expect_marked(True, "the mpirun that root has named")
 
 
+def plug_ins_where_variables_lead(place):
+    """Open MPI's own ompi_info loads the components below OPAL_PREFIX and HOME."""
+    place.program("root/bin/ompi_info", 'for i in "$OPAL_PREFIX" "$HOME"; do [ -z "$i" ] || "$i/component"; done\n')
+    place.program("root/bin/ucx_info")
+    for name in ("ompi_info", "ucx_info"):
+        script = place.root / "root/bin" / name
+        script.write_text(script.read_text().replace(f": >{place.mark}\n", ""), encoding="ascii")
+    place.program("owner/component")
+    place.give("owner")
+    owner = place.root / "owner"
+    variables = environment(PATH=f"{place.root}/root/bin:/bin", OPAL_PREFIX=owner, HOME=owner)
+    for words in (["doctor", "--only", "mpi-ucx"], ["mpi", "check"]):
+        run(*words, env=variables)
+        place.expect_marked(False, f"gdr {words} with variables that lead to another account's folder")
+    subprocess.run([place.root / "root/bin/ompi_info"], env=variables, check=True)
+    place.expect_marked(True, "ompi_info by itself")
+
+
 def libraries_by_search(place):
     for name in ("libarchive.so.13", "libcuda.so.1", "libnvidia-ml.so.1", "libibverbs.so.1", "libpci.so.3"):
         place.library(f"libraries/{name}")
@@ -217,7 +235,7 @@ def main():
     expect(os.access(gdr, os.X_OK), gdr)
     for case in (an_mpi_is_not_asked, a_file_in_a_root_folder_that_others_write,
                  a_program_whose_libraries_are_looked_for_elsewhere, programs_by_path,
-                 libraries_by_search, folders_in_which_others_rename):
+                 plug_ins_where_variables_lead, libraries_by_search, folders_in_which_others_rename):
         with tempfile.TemporaryDirectory() as folder:
             case(Place(folder))
         print("ok ", case.__name__)

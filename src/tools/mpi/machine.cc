@@ -106,6 +106,7 @@ Answer LivePrograms::ask(const Question& question) {
   start.command = question.words;
   start.chosen_by = process::ChosenBy::kAccount;  // it is judged above
   start.environment = environment.data();
+  start.only_safe_variables = true;
   return follow(start, [](const process::Start& one) { return process::begin(one); });
 }
 

@@ -57,9 +57,9 @@ class Programs {
 // longer than `total`: what is asked later is not started and counts as timed out.
 //
 // None is started or loaded that another account than root and this one could change, or that has
-// its libraries looked for where another account could put one. What the
-// folders of PATH have, with the libraries beside them, is the choice of an account that is not
-// root; so is the folder `chosen`, in which the launcher is that was named.
+// its libraries looked for where another account could put one. What the folders of PATH have, with
+// the libraries beside them, is the choice of an account that is not root; so is the folder
+// `chosen`, in which the launcher is that was named.
 class LivePrograms : public Programs {
  public:
   explicit LivePrograms(Nanoseconds limit, Nanoseconds total, const std::string& chosen = {});

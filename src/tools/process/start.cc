@@ -136,6 +136,24 @@ Result<std::string> file_of(const Start& start) {
   return program;
 }
 
+bool leads_to_strangers(std::string_view variable) {
+  for (const std::string_view path : split(variable.substr(variable.find('=') + 1), ':')) {
+    if (path.starts_with('/') && who_else_can_change(std::string(path))) return true;
+  }
+  return false;
+}
+
+std::vector<char*> environment_of(const Start& start) {
+  std::vector<char*> entries;
+  const char* const* entry = start.environment != nullptr ? start.environment : environ;
+  const bool all = !start.only_safe_variables || geteuid() != 0;
+  for (; *entry != nullptr; ++entry) {
+    if (all || !leads_to_strangers(*entry)) entries.push_back(const_cast<char*>(*entry));
+  }
+  entries.push_back(nullptr);
+  return entries;
+}
+
 }  // namespace
 
 Result<Pipe> make_pipe() {
@@ -151,10 +169,9 @@ Result<pid_t> begin(const Start& start) {
   words.push_back(nullptr);
   const Result<std::string> program = file_of(start);
   if (!program) return program.error();
-  char* const* const environment =
-      start.environment ? const_cast<char* const*>(start.environment) : environ;
+  const std::vector<char*> environment = environment_of(start);
   return fork_child(start, *program, [&](int failure) {
-    execvpe(program->c_str(), words.data(), environment);
+    execvpe(program->c_str(), words.data(), environment.data());
     fail(failure);
   });
 }

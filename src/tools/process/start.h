@@ -31,6 +31,9 @@ struct Start {
   // Of a name without a slash, kGdr is as kPath.
   ChosenBy chosen_by = ChosenBy::kGdr;
   const char* const* environment = nullptr;  // nullptr: as this process's
+  // Root's program gets no variable that leads to what another account could change: HOME,
+  // OPAL_PREFIX and their like are where programs look for plug-ins.
+  bool only_safe_variables = false;
   // Descriptors of this process that become the child's standard ones. -1: input and errors are
   // this process's own, and output goes to its standard error: a library that prints must not spoil
   // what this program has on standard output.

@@ -1,10 +1,8 @@
 #include "process/trust.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
@@ -12,81 +10,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <deque>
 #include <filesystem>
-#include <memory>
-#include <vector>
 
 #include "base/environment.h"
 #include "base/printable.h"
 #include "base/unique_fd.h"
+#include "process/accounts.h"
 
 namespace gdr::process {
 namespace {
 
 constexpr int kMostLinks = 40;  // as the kernel
-constexpr gid_t kDebianStaff = 50;
-
-// Besides root and this account whoever owns "/": that account has the whole machine. In a user
-// namespace that does not know root, this is how the kernel shows root, and with it all strangers.
-bool is_trusted(uid_t user) {
-  struct stat root {};
-  return user == 0 || user == geteuid() || (stat("/", &root) == 0 && root.st_uid == user);
-}
-
-// Both read the system's own files and not what a directory service says. To ask one would load its
-// library, perhaps from a folder that is only being judged.
-template <typename Take>
-void each_account(Take take) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/etc/passwd", "re"), std::fclose);
-  std::array<char, 4096> buffer;
-  passwd entry{};
-  passwd* next = nullptr;
-  while (file && fgetpwent_r(file.get(), &entry, buffer.data(), buffer.size(), &next) == 0) {
-    take(entry);
-  }
-}
-
-struct Group {
-  std::string name;
-  std::vector<std::string> members;
-};
-std::optional<Group> find_group(gid_t group) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/etc/group", "re"), std::fclose);
-  std::vector<char> buffer(1 << 20);
-  struct group entry {};
-  struct group* next = nullptr;
-  while (file && fgetgrent_r(file.get(), &entry, buffer.data(), buffer.size(), &next) == 0) {
-    if (entry.gr_gid != group) continue;
-    Group found{entry.gr_name, {}};
-    for (char** member = entry.gr_mem; *member != nullptr; ++member) {
-      found.members.emplace_back(*member);
-    }
-    return found;
-  }
-  return {};
-}
-
-// Whether nobody else is in the group. Only groups that are meant for administrators and an
-// account's private group come into question: a directory service may put anybody into others.
-bool has_trusted_members_only(gid_t group) {
-  const std::optional<Group> found = find_group(group);
-  if (!found) return false;
-  bool is_meant = group == 0 || (group == kDebianStaff && found->name == "staff");
-  bool is_safe = true;
-  std::size_t members_seen = 0;
-  each_account([&](const passwd& account) {
-    const bool is_own = account.pw_uid == geteuid();
-    const bool is_member =
-        std::ranges::find(found->members, account.pw_name) != found->members.end();
-    if (is_own && account.pw_gid == group && found->name == account.pw_name) is_meant = true;
-    if (is_member) ++members_seen;
-    if ((is_member || account.pw_gid == group) && !is_trusted(account.pw_uid)) is_safe = false;
-  });
-  // A member that is none of the system's own accounts is somebody from a directory service.
-  return is_meant && is_safe && members_seen == found->members.size();
-}
 
 // With an access control list the group's bits are the most that anybody in the list has.
 bool has_access_list(int fd) {
@@ -100,8 +35,7 @@ std::string who_else_writes(int fd, const struct stat& status) {
   if ((status.st_mode & S_IWGRP) == 0) return {};
   if (has_access_list(fd)) return "others, by its access control list";
   if (has_trusted_members_only(status.st_gid)) return {};
-  const std::optional<Group> group = find_group(status.st_gid);
-  return "the group " + (group ? printable(group->name) : std::to_string(status.st_gid));
+  return "the group " + printable(name_of_group(status.st_gid));
 }
 
 // Goes along a path as the kernel would, name by name.
@@ -224,20 +158,11 @@ class Walk {
   std::error_code ignored_;
 };
 
-// Empty: it has none.
-std::string name_of(uid_t user) {
-  std::array<char, 16384> buffer;
-  passwd entry{};
-  passwd* found = nullptr;
-  getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found);
-  return found != nullptr ? printable(found->pw_name) : std::string();
-}
-
 }  // namespace
 
 std::string Stranger::text() const {
   if (user) {
-    const std::string name = name_of(*user);
+    const std::string name = printable(name_of_account(*user));
     return place + " belongs to " + (name.empty() ? "account " + std::to_string(*user) : name);
   }
   if (others.empty()) return place + " cannot be looked at";
@@ -246,7 +171,7 @@ std::string Stranger::text() const {
 
 std::string Stranger::account() const {
   if (!user) return {};
-  const std::string name = name_of(*user);
+  const std::string name = printable(name_of_account(*user));
   return name.empty() ? "#" + std::to_string(*user) : name;
 }
 

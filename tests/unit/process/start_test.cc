@@ -131,6 +131,17 @@ TEST_F(OtherAccountsPrograms, AreNotStartedByRootUnlessSomebodyNamesThem) {
   EXPECT_EQ(answer_of("ask-me", ChosenBy::kGdr), refusal);
 }
 
+TEST_F(OtherAccountsPrograms, AreNoPlugInsOfRootsWhereOnlySafeVariablesAreWanted) {
+  const std::string theirs = "THEIRS=/usr/lib:" + scratch_.at("theirs/missing");
+  const char* const environment[] = {theirs.c_str(), "OURS=/usr/lib:/missing", "WORD=a:b", nullptr};
+  Start start;
+  start.command = {"/usr/bin/env"};
+  start.environment = environment;
+  EXPECT_EQ(output_of(start), theirs + "\nOURS=/usr/lib:/missing\nWORD=a:b\n");
+  start.only_safe_variables = true;
+  EXPECT_EQ(output_of(start), "OURS=/usr/lib:/missing\nWORD=a:b\n");
+}
+
 TEST_F(OtherAccountsPrograms, AreAnOrdinaryAccountsChoiceInItsPathOnly) {
   const Result<pid_t> copy = begin({}, [this] {
     if (setgid(kOther + 1) != 0 || setuid(kOther + 1) != 0) return 9;

@@ -16,6 +16,7 @@ CommandAnswer run_command(const std::vector<std::string>& words, Nanoseconds lim
   CommandAnswer answer;
   process::Start start;
   start.command = words;
+  start.only_safe_variables = true;
   Result<process::ChildEnd> end = run(std::move(start), process::Output::kAll, limit, kMostBytes);
   if (!end) return answer;
   answer.timed_out = end->timed_out;

@@ -37,14 +37,16 @@ Page check() {
            "It asks ompi_info, mpichversion, mpiname, ucx_info and fi_info, reads which libraries "
            "they load, and says for each MPI whether GPU memory goes directly through the NIC, is "
            "copied through host memory or crashes, why, and what to type, configure or install. It "
-           "starts no MPI program. A program that takes longer than --timeout is stopped with all "
+           "starts no MPI program, and nothing that another account than root and yours could "
+           "change, unless it is not root and has it in PATH or names it. A program that takes "
+           "longer than --timeout is stopped with all "
            "that it started."},
       .exit_status = {{"0", "GPUDirect RDMA, or nothing is known to be wrong"},
                       {"1", "a GPU pointer crashes, or parts of different MPIs are mixed"},
                       {"2", "wrong use, no MPI was found, or the given one does not answer"},
                       {"3",
                        "GPU memory is copied through host memory, only a part works, or a program "
-                       "does not answer"}},
+                       "does not answer, or is not asked since another account could change it"}},
       .examples = {{"gdr mpi check"},
                    {"gdr mpi check /opt/hpcx/ompi/bin/mpirun"},
                    {"gdr mpi check --json | jq -r '.mpis[] | .prefix + \" \" + .verdict'",
