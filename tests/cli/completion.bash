@@ -10,7 +10,10 @@ mkdir "$work/here"
 cd "$work/here" || exit 1
 touch 'a file.log' other.log
 mkdir folder
-unset GDR_SOFT_DEVICES GDR_SOFT_GPUS
+# Names of devices that a shell would carry out, or that our function would take for its own words.
+export GDR_SOFT_DEVICES='soft0,soft1,$(touch pwned),`touch pwned`,a b,:files,;touch pwned
+touch pwned,:program x[$(touch pwned)]'
+unset GDR_SOFT_GPUS
 
 # The functions that distributions' bash-completion has; without them the script does without.
 common=/usr/share/bash-completion/bash_completion
@@ -79,4 +82,8 @@ gdr=$work/broken
 expect pro @
 gdr=$work/nowhere
 expect pro @
+if [ -e pwned ]; then
+  echo "a device's name was carried out"
+  failed=1
+fi
 exit $failed

@@ -28,8 +28,10 @@ def main():
     if shutil.which("fish") is None:
         print("skipped: fish is not installed")
         return 77
-    for name in ("GDR_SOFT_DEVICES", "GDR_SOFT_GPUS"):
-        os.environ.pop(name, None)
+    # Names of devices that a shell would carry out, or that our function would take for its own words.
+    os.environ["GDR_SOFT_DEVICES"] = ("soft0,soft1,so$(touch pwned),so`touch pwned`,so b,:files,so;touch pwned\n"
+                                      "touch pwned,:program x[$(touch pwned)]")
+    os.environ.pop("GDR_SOFT_GPUS", None)
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "train.log").touch()
         pathlib.Path(folder, "below").mkdir()
@@ -51,6 +53,8 @@ def main():
                 failures.append(f"{line!r}: offered {found}, not {expected}")
         if "ls" not in offered("gdr run -- l", folder):
             failures.append("'gdr run -- l' does not offer ls")
+        if pathlib.Path(folder, "pwned").exists():
+            failures.append("a device's name was carried out")
     print("\n".join(failures) or "fish completes")
     return 1 if failures else 0
 

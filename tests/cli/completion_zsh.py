@@ -67,8 +67,10 @@ def main():
     if shutil.which("zsh") is None:
         print("skipped: zsh is not installed")
         return 77
-    for name in ("GDR_SOFT_DEVICES", "GDR_SOFT_GPUS"):
-        os.environ.pop(name, None)
+    # Names of devices that a shell would carry out, or that our function would take for its own words.
+    os.environ["GDR_SOFT_DEVICES"] = ("soft0,soft1,so$(touch pwned),so`touch pwned`,so b,:files,so;touch pwned\n"
+                                      "touch pwned,:program x[$(touch pwned)]")
+    os.environ.pop("GDR_SOFT_GPUS", None)
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "train.log").touch()
@@ -82,6 +84,7 @@ def main():
                 ("gdr prove --memory=v", "gdr prove --memory=vmm "),
                 ("gdr prove --modes write,re", "gdr prove --modes write,read "),
                 ("gdr perf --nic so", "gdr perf --nic soft"),
+                ("gdr perf --nic soft1", "gdr perf --nic soft1 "),
                 ("gdr nowhere x", "gdr nowhere x"),
                 ("gdr explain tr", "gdr explain train.log "),
                 ("gdr topo --report=tr", "gdr topo --report=train.log "),
@@ -93,6 +96,8 @@ def main():
             if found != expected:
                 failures.append(f"{line!r} became {found!r}, not {expected!r}")
         zsh.end()
+        if pathlib.Path(folder, "pwned").exists():
+            failures.append("a device's name was carried out")
     print("\n".join(failures) or "zsh completes")
     return 1 if failures else 0
 

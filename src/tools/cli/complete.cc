@@ -10,6 +10,7 @@
 #include "cli/app_tree.h"
 #include "cli/program.h"
 #include "manual/page.h"
+#include "text/shell_word.h"
 
 namespace gdr::cli {
 namespace {
@@ -185,7 +186,10 @@ Completion complete(const CLI::App& program, const std::vector<std::string>& wor
 std::string to_lines(const Completion& completion) {
   std::string lines;
   for (const Candidate& one : completion.candidates) {
-    lines += printable(one.word);
+    // bash puts a word into the line as it is, and what a colon begins is told to the shell's
+    // function: a name of a device is offered only where it means nothing else.
+    if (one.word.starts_with(':') || text::shell_word(one.word) != one.word) continue;
+    lines += one.word;
     if (!one.text.empty()) lines += "\t" + printable(one.text);
     lines += "\n";
   }

@@ -121,6 +121,15 @@ TEST(Complete, OffersNothingBehindWordsThatItDoesNotKnow) {
   }
 }
 
+TEST(Complete, OffersNoNameThatAShellOrItsFunctionWouldRead) {
+  Completion completion;
+  for (const char* name : {"mlx5_0", "$(id)", "`id`", "a b", "a;id", "a\nid", "\x1b[2J", ":files",
+                           ":program x[$(id)]", "~root", "=ls", "fffe:00:1f.0"}) {
+    completion.candidates.push_back({name, "RDMA NIC"});
+  }
+  EXPECT_EQ(to_lines(completion), "mlx5_0\tRDMA NIC\nfffe:00:1f.0\tRDMA NIC\n");
+}
+
 TEST(Complete, PrintsALineForEachCandidate) {
   EXPECT_EQ(to_lines({{{"a", "first"}, {"b", ""}}, Also::kFiles, 0}), "a\tfirst\nb\n:files\n");
   EXPECT_EQ(to_lines({{}, Also::kProgram, 2}), ":program 2\n");
