@@ -19,6 +19,7 @@
 namespace gdr::proof {
 namespace {
 
+using text::escape_markdown;
 using Fact = std::pair<std::string, std::string>;
 
 // A failure's verdict does not say what was replaced.
@@ -135,7 +136,8 @@ bool is_of_a_name(char one) {
   return std::isalnum(static_cast<unsigned char>(one)) || one == '-' || one == '_' || one == '.';
 }
 
-// `name` as a whole word becomes `other`.
+// `name` as a whole word becomes `other`. Only in what is escaped afterwards: a name that others
+// chose may be an escape's backslash, or the fence of a block.
 std::string renamed(const std::string& text, const std::string& name, const std::string& other) {
   if (name.empty()) return text;
   std::string result;
@@ -178,36 +180,37 @@ std::string to_html(const Report& report) {
 }
 
 std::string to_markdown(const Report& report) {
-  using text::escape_markdown;
+  const auto nameless = [&report](const std::string& text) {
+    if (!report.other) return text;
+    // The second may be the first with more behind it.
+    return renamed(renamed(text, report.other->facts.host, "B"), report.facts.host, "A");
+  };
+  const auto escaped = [&](const std::string& text) { return escape_markdown(nameless(text)); };
   const Verdict& verdict = report.verdict;
-  std::string page =
-      "### gdr prove: " + escape_markdown(headline(verdict)) + "\n\n| | |\n|---|---|\n";
-  const auto add = [&page](const std::string& name, const std::string& value) {
-    if (!value.empty()) page += fmt::format("| {} | {} |\n", name, escape_markdown(value));
+  std::string page = "### gdr prove: " + escaped(headline(verdict)) + "\n\n| | |\n|---|---|\n";
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (!value.empty()) page += fmt::format("| {} | {} |\n", name, escaped(value));
   };
   for (const VerdictLine& line : lines_of(verdict)) add(line.name, line.text);
   for (const auto& [fact, value] : facts_of(report, false)) add(fact, value);
   if (!report.checks.empty()) {
     page += "\n| ports | mode | directions | result | |\n|---|---|---|---|---|\n";
     for (const Row& row : rows_of(report)) {
-      page += fmt::format("| {} | {} | {} | {} | {} |\n", escape_markdown(row.path),
-                          escape_markdown(row.mode), escape_markdown(row.directions),
-                          word_of(row.status), escape_markdown(row.result));
+      page += fmt::format("| {} | {} | {} | {} | {} |\n", escaped(row.path), escaped(row.mode),
+                          escaped(row.directions), word_of(row.status), escaped(row.result));
     }
   }
   page += "\n";
-  const std::string speeds = speeds_of(report);
+  const std::string speeds = nameless(speeds_of(report));
   if (!speeds.empty()) page += text::folded_markdown("Speed", text::fenced_markdown("", speeds));
   // Its first line names the host.
-  Report nameless = report;
-  nameless.facts.host.clear();
-  if (report.other) nameless.other->facts.host.clear();
-  page += text::folded_markdown(
-      "What gdr prove -v prints",
-      text::fenced_markdown("", text_of(nameless, TextReport::Detail::kFull)));
-  if (!report.other) return page;
-  // The second may be the first with more behind it.
-  return renamed(renamed(page, report.other->facts.host, "B"), report.facts.host, "A");
+  Report without = report;
+  without.facts.host.clear();
+  if (report.other) without.other->facts.host.clear();
+  return page +
+         text::folded_markdown(
+             "What gdr prove -v prints",
+             text::fenced_markdown("", nameless(text_of(without, TextReport::Detail::kFull))));
 }
 
 }  // namespace gdr::proof

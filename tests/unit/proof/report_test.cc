@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "proof/json_report.h"
+#include "proof/report_page.h"
 #include "reports.h"
 
 namespace gdr::proof {
@@ -239,6 +240,23 @@ TEST(TextReport, OfAFailureGivesSeenCausesAndNext) {
   EXPECT_NE(text.find("displaced by +65536 bytes"), std::string::npos);
   EXPECT_NE(text.find("causes      1. page size"), std::string::npos);
   EXPECT_NE(text.find("next        some command"), std::string::npos);
+}
+
+TEST(Ticket, NameOfTheOtherHostTakesNoEscapeAwayAndEndsNoFence) {
+  for (const char* name : {"\\", "```", "`", "|", "<", "&lt;", "details", "<script>", "\n"}) {
+    Report hostile = report();
+    hostile.other = OtherSide{};
+    hostile.facts.host = "n1";
+    hostile.other->facts.host = name;
+    hostile.verdict.seen = {"n1: [x](javascript:y) | <script> ` of " + std::string(name)};
+    const std::string text = to_markdown(hostile);
+    EXPECT_NE(text.find("A: \\[x\\](javascript:y)"), std::string::npos) << name << "\n" << text;
+    const std::size_t fence = text.find("\n```\n");
+    ASSERT_NE(fence, std::string::npos) << name;
+    EXPECT_EQ(text.substr(0, fence).find("<script"), std::string::npos) << name << "\n" << text;
+    EXPECT_NE(text.find("\n```\n", fence + 1), std::string::npos) << name;
+    EXPECT_TRUE(text.ends_with("\n</details>\n\n")) << name;
+  }
 }
 
 }  // namespace
