@@ -51,9 +51,9 @@ inline std::string program_of(const std::string& command) {
   return {};
 }
 
-inline ::testing::AssertionResult pasteable(const std::string& commands) {
+inline ::testing::AssertionResult pasteable(const text::Command& commands) {
   if (commands.empty()) return ::testing::AssertionSuccess();
-  for (std::string_view line : split(commands, '\n')) {
+  for (std::string_view line : split(commands.text(), '\n')) {
     const std::string command(line);
     if (!programs().contains(program_of(command))) {
       return ::testing::AssertionFailure() << "no program that tests know begins: " << command;
@@ -67,7 +67,7 @@ inline ::testing::AssertionResult pasteable(const std::string& commands) {
 
 inline ::testing::AssertionResult pasteable(const Fix& fix) {
   for (const Action* action : {&fix.now, &fix.for_good}) {
-    for (const std::string* commands : {&action->command, &action->by_hand}) {
+    for (const text::Command* commands : {&action->command, &action->by_hand}) {
       if (const auto result = pasteable(*commands); !result) return result;
     }
     if (action->note.find("sudo ") != std::string::npos ||

@@ -11,6 +11,7 @@
 #include "cli/whole_io.h"
 #include "doctor/capture/capture.h"
 #include "host/files.h"
+#include "text/command.h"
 #include "text/envelope.h"
 #include "text/format.h"
 #include "text/json_text.h"
@@ -25,7 +26,9 @@ struct CaptureOptions {
   bool json = false;
 };
 
-std::string replay_of(const std::string& target) { return "gdr doctor --root " + target; }
+std::string replay_of(const std::string& target) {
+  return text::Command("gdr doctor --root {}", target).text();
+}
 
 struct Amount {
   std::size_t files = 0, bytes = 0;

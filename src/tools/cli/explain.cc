@@ -21,6 +21,7 @@
 #include "explain/recogniser.h"
 #include "explain/text_report.h"
 #include "host/source/source.h"
+#include "text/command.h"
 #include "text/format.h"
 #include "text/wrap.h"
 
@@ -74,8 +75,10 @@ std::string nccl_text(const Subject& subject) {
   if (explain::says_more(subject.connections)) {
     text += explain::connections_text(subject.connections, subject.explanation);
   }
-  return text + fmt::format("This is a log of NCCL: 'gdr nccl check {}' judges each connection.\n",
-                            subject.is_file ? printable(subject.name) : "FILE");
+  return text +
+         fmt::format(
+             "This is a log of NCCL: '{}' judges each connection.\n",
+             text::Command("gdr nccl check {}", subject.is_file ? subject.name : "FILE").text());
 }
 
 // A symptom of MPI or UCX leads to the command that examines these, unless its fix already does.

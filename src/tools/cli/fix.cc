@@ -78,16 +78,18 @@ int fail(const std::string& reason) {
 }
 
 // The command that would apply what was shown.
-std::string command_of(const FixOptions& options) {
-  std::string command = "sudo gdr fix";
-  for (const std::string& topic : options.wishes.topics) command += " " + topic;
-  for (const std::string& port : options.wishes.ports) command += " --port " + port;
-  if (options.wishes.emulated) command += " --emulated";
-  if (!options.wishes.driver_root.empty()) {
-    command += " --driver-root " + options.wishes.driver_root;
+text::Command command_of(const FixOptions& options) {
+  text::Command command("sudo gdr fix");
+  for (const std::string& topic : options.wishes.topics) command.with(text::Command("{}", topic));
+  for (const std::string& port : options.wishes.ports) {
+    command.with(text::Command("--port {}", port));
   }
-  if (options.wishes.persist) command += " --persist";
-  return command + " --apply";
+  if (options.wishes.emulated) command.with(text::Command("--emulated"));
+  if (!options.wishes.driver_root.empty()) {
+    command.with(text::Command("--driver-root {}", options.wishes.driver_root));
+  }
+  if (options.wishes.persist) command.with(text::Command("--persist"));
+  return command.with(text::Command("--apply"));
 }
 
 int print(const FixOptions& options, const fix::Report& report) {
@@ -129,7 +131,8 @@ int dry_run(const FixOptions& options) {
 
 int apply(const FixOptions& options) {
   const fix::Machine machine = fix::this_machine();
-  if (!machine.superuser) return fail("changing this machine needs root: " + command_of(options));
+  if (!machine.superuser)
+    return fail("changing this machine needs root: " + command_of(options).text());
   Result<fix::Journal> journal = fix::Journal::open(options.journal);
   if (!journal) return fail(journal.error().message);
   fix::Report report = report_of(options, fix::Mode::kApply);

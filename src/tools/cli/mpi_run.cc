@@ -32,6 +32,7 @@
 #include "process/private_folder.h"
 #include "process/trust.h"
 #include "text/envelope.h"
+#include "text/shell_word.h"
 #include "text/style.h"
 #include "text/wrap.h"
 
@@ -264,7 +265,7 @@ int run(MpiRunOptions& options) {
   const Result<std::vector<std::string>> command =
       launch_command(*mpi, options.launch, rank_command(options, report, *program));
   if (!command) return refuse(command.error().message, 2);
-  report.command = fmt::format("{}", fmt::join(*command, " "));
+  report.command = text::shell_words(*command);
   const Nanoseconds start = now();
   if (Result<void> ran = run_program(options, *command, interrupted, report); !ran) {
     return refuse(ran.error().message, 2);

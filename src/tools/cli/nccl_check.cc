@@ -54,7 +54,7 @@ int check(const CheckOptions& options) {
     return refuse(options,
                   fmt::format("no NCCL output found in {}; run the program with {}, or with "
                               "'gdr nccl run -- PROGRAM'",
-                              text::plural(log.lines, "line"), nccl::debug_settings()));
+                              text::plural(log.lines, "line"), nccl::debug_settings().text()));
   }
   nccl::Report report = nccl::judge(std::move(log), options.expectation);
   explain::add_symptoms(recogniser.finish(), report);

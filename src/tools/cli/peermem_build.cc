@@ -11,6 +11,7 @@
 #include "cli/peermem_commands.h"
 #include "cli/this_host.h"
 #include "peermem/build.h"
+#include "text/command.h"
 #include "text/json_text.h"
 
 namespace gdr::cli {
@@ -30,7 +31,8 @@ std::string told(const peermem::Built& built) {
                                  printable(built.file), printable(built.kernel),
                                  printable(built.driver), printable(built.rdma));
   for (const std::string& note : built.notes) text += "  note        " + printable(note) + "\n";
-  return text + "To install it: sudo gdr peermem install " + printable(built.file) + "\n";
+  const text::Command install("sudo gdr peermem install {}", built.file);
+  return text + "To install it: " + install.text() + "\n";
 }
 
 std::string json_of(const peermem::Built& built) {

@@ -44,13 +44,13 @@ fix::Report report_of(const std::string& command, const std::string& journal, fi
   fix::Report report;
   report.mode = mode;
   report.tool = "gdr peermem " + command;
-  report.undo = "sudo gdr peermem remove";
+  report.undo = text::Command("sudo gdr peermem remove");
   report.journal_file = fix::journal_file(journal);
   return report;
 }
 
-std::string command_of(const InstallOptions& options) {
-  return "sudo gdr peermem install " + options.order.file;
+text::Command command_of(const InstallOptions& options) {
+  return text::Command("sudo gdr peermem install {}", options.order.file);
 }
 
 int dry_run(const InstallOptions& options, const peermem::Survey& survey,
@@ -106,7 +106,7 @@ int install(const InstallOptions& options) {
   if (!module) return fail("install", module.error().message, kWrongUse);
   const bool dry = options.order.dry_run || options.root != "/";
   if (!dry && !fix::this_machine().superuser) {
-    return fail("install", "changing this machine needs root: " + command_of(options));
+    return fail("install", "changing this machine needs root: " + command_of(options).text());
   }
   const Result<peermem::Survey> survey = take_survey(options);
   if (!survey) return fail("install", survey.error().message, kWrongUse);

@@ -252,9 +252,7 @@ void add_common_options(CLI::App& perf, PerfOptions& options) {
 
 // The command, quoted so that a shell reads the same words again.
 std::string as_typed(const std::vector<std::string>& words) {
-  std::string command = "gdr";
-  for (const std::string& word : words) command += " " + text::shell_word(word);
-  return command;
+  return "gdr " + text::shell_words(words);
 }
 
 // A loopback run starts this as its server.

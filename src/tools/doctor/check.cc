@@ -4,18 +4,22 @@
 
 namespace gdr::doctor {
 
-Action to_type(std::string command, std::string note) {
+Action to_type(text::Command command, std::string note) {
   return {std::move(command), std::move(note), {}};
+}
+
+Action to_type(text::CommandForm<0> command, std::string note) {
+  return to_type(text::Command(command), std::move(note));
 }
 
 Action to_do(std::string note) { return {{}, std::move(note), {}}; }
 
-Action by_gdr_fix(const std::string& topic, std::string by_hand) {
-  return {"sudo gdr fix " + topic + " --apply", {}, std::move(by_hand)};
+Action by_gdr_fix(const char* topic, text::Command by_hand) {
+  return {text::Command("sudo gdr fix {} --apply", topic), {}, std::move(by_hand)};
 }
 
-Action by_gdr_fix_for_good(const std::string& topic, std::string by_hand) {
-  return {"sudo gdr fix " + topic + " --apply --persist", {}, std::move(by_hand)};
+Action by_gdr_fix_for_good(const char* topic, text::Command by_hand) {
+  return {text::Command("sudo gdr fix {} --apply --persist", topic), {}, std::move(by_hand)};
 }
 
 Findings does_not_apply(std::string why) {

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "text/command.h"
+
 namespace gdr::doctor {
 
 struct Host;
@@ -24,24 +26,24 @@ struct Evidence {
   std::string source, value;
 };
 
-// What to do. Commands can be pasted into a shell: one per line, in order, with no words around
-// them. A note says what no command can do, or what to know first. Any part may be empty.
+// What to do. A note says what no command can do, or what to know first. Any part may be empty.
 //
 //   Action action = to_type("sudo systemctl restart slurmd", "when its jobs may stop");
 struct Action {
-  std::string command;
+  text::Command command;
   std::string note;
-  std::string by_hand;  // commands that do the same without gdr fix
+  text::Command by_hand;  // does the same without gdr fix
 
   bool empty() const { return command.empty() && note.empty(); }
   bool operator==(const Action&) const = default;
 };
-Action to_type(std::string command, std::string note = {});
+Action to_type(text::Command command, std::string note = {});
+Action to_type(text::CommandForm<0> command, std::string note = {});
 Action to_do(std::string note);
 // "sudo gdr fix acs --apply"
-Action by_gdr_fix(const std::string& topic, std::string by_hand = {});
+Action by_gdr_fix(const char* topic, text::Command by_hand = {});
 // "sudo gdr fix acs --apply --persist"
-Action by_gdr_fix_for_good(const std::string& topic, std::string by_hand = {});
+Action by_gdr_fix_for_good(const char* topic, text::Command by_hand = {});
 
 struct Fix {
   Action now;       // until the next boot

@@ -10,7 +10,9 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json action_json(const Action& action) {
-  return {{"command", action.command}, {"note", action.note}, {"by_hand", action.by_hand}};
+  return {{"command", action.command.text()},
+          {"note", action.note},
+          {"by_hand", action.by_hand.text()}};
 }
 
 ordered_json finding_json(const Line& line) {

@@ -42,9 +42,9 @@ class Text {
   }
   void blank() { text_ += "\n"; }
   // Each command has a line of its own that is never wrapped, so that it can be pasted.
-  void commands(const std::string& lines) {
-    for (std::string_view one : split(lines, '\n')) {
-      text_ += std::string(kIndent + 2, ' ') + printable(one) + "\n";
+  void commands(const text::Command& command) {
+    for (std::string_view one : split(command.text(), '\n')) {
+      text_ += std::string(kIndent + 2, ' ') + std::string(one) + "\n";
     }
   }
   std::string take() { return std::move(text_); }

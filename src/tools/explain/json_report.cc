@@ -31,10 +31,15 @@ ordered_json sources_of(const Symptom& symptom) {
 void add_knowledge(const Symptom& symptom, ordered_json& entry) {
   entry["cause"] = symptom.cause;
   entry["consequence"] = symptom.consequence;
-  entry["fix"] = {{"now", symptom.fix_now},
-                  {"for_good", symptom.fix_for_good},
-                  {"commands_now", commands_of(symptom.fix_now)},
-                  {"commands_for_good", commands_of(symptom.fix_for_good)}};
+  const auto texts_of = [](text::Literal fix) {
+    std::vector<std::string> texts;
+    for (const text::Command& command : commands_of(fix)) texts.push_back(command.text());
+    return texts;
+  };
+  entry["fix"] = {{"now", std::string_view(symptom.fix_now)},
+                  {"for_good", std::string_view(symptom.fix_for_good)},
+                  {"commands_now", texts_of(symptom.fix_now)},
+                  {"commands_for_good", texts_of(symptom.fix_for_good)}};
   entry["sources"] = sources_of(symptom);
 }
 
@@ -73,8 +78,10 @@ ordered_json of(const Recognition& found, const Confirmations& confirmations) {
 ordered_json of(const nccl::Report& report) {
   ordered_json causes = ordered_json::array();
   for (const nccl::Cause& cause : report.causes) {
-    causes.push_back(
-        {{"id", cause.id}, {"what", cause.what}, {"next", cause.next}, {"note", cause.note}});
+    causes.push_back({{"id", cause.id},
+                      {"what", cause.what},
+                      {"next", cause.next.text()},
+                      {"note", cause.note}});
   }
   return {{"verdict", nccl::name_of(report.verdict)},
           {"network", report.counts.network},

@@ -49,9 +49,9 @@ nccl::Cause cause_of(const Recognition& found) {
   cause.what = symptom.title;
   const Seen& seen = found.seen.front();
   cause.evidence = nccl::Evidence{seen.line, seen.text, found.times};
-  const std::vector<std::string> commands = commands_of(symptom.fix_now);
+  const std::vector<text::Command> commands = commands_of(symptom.fix_now);
   cause.next =
-      commands.empty() ? fmt::format("gdr explain --symptom {}", symptom.id) : commands.front();
+      commands.empty() ? text::Command("gdr explain --symptom {}", symptom.id) : commands.front();
   if (!commands.empty()) {
     cause.note = fmt::format("gdr explain --symptom {} says more", symptom.id);
   }
@@ -90,7 +90,8 @@ std::string connections_text(const nccl::Report& report, const Explanation& expl
                                   [&](const Recognition& found) { return is_same(found, cause); });
     if (told) continue;
     text += fmt::format("  {:<{}}{}\n", "why", kTextIndent - 2, cause.what);
-    if (!cause.next.empty()) text += fmt::format("{:{}}{}\n", "", kCommandIndent, cause.next);
+    if (!cause.next.empty())
+      text += fmt::format("{:{}}{}\n", "", kCommandIndent, cause.next.text());
     if (!cause.note.empty()) text += fmt::format("{:{}}{}\n", "", kTextIndent, cause.note);
   }
   return text;

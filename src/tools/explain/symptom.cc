@@ -40,10 +40,10 @@ std::vector<Step> steps_of(std::string_view fix) {
   return steps;
 }
 
-std::vector<std::string> commands_of(std::string_view fix) {
-  std::vector<std::string> commands;
+std::vector<text::Command> commands_of(text::Literal fix) {
+  std::vector<text::Command> commands;
   for (const Step& step : steps_of(fix)) {
-    if (step.is_command) commands.emplace_back(step.text);
+    if (step.is_command) commands.push_back(text::Command::within(fix, step.text));
   }
   return commands;
 }

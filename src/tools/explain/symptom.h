@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "text/command.h"
+
 namespace gdr::explain {
 
 // Who prints the text: the handbook's chapters.
@@ -75,8 +77,8 @@ struct Symptom {
   const char* consequence;
   // Checks of `gdr doctor`, most telling first.
   std::vector<const char*> checks;
-  const char* fix_now;       // a command line, or a sentence where no command can do it
-  const char* fix_for_good;  // over boots; empty: as now
+  text::Literal fix_now;       // a command line, or a sentence where no command can do it
+  text::Literal fix_for_good;  // over boots; empty: as now
   std::vector<Source> sources;
   // Symptoms that are seen because of this one, where both are.
   std::vector<const char*> explains;
@@ -90,7 +92,7 @@ struct Step {
 };
 std::vector<Step> steps_of(std::string_view fix);
 // The commands among them.
-std::vector<std::string> commands_of(std::string_view fix);
+std::vector<text::Command> commands_of(text::Literal fix);
 
 const char* name_of(Program program);      // "NCCL", "perftest, rdma-core", ...
 const char* name_of(Certainty certainty);  // "certain", "likely", "possible"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fabric/round.h"
+#include "text/command.h"
 
 namespace gdr::fabric {
 
@@ -104,7 +105,7 @@ struct Finding {
   std::string text;           // "n07: 15 % slower than the fleet on every rail"
   std::vector<std::string> evidence;  // a sentence each
   std::string doctor;  // the first finding of gdr doctor on that host; empty: none, not asked
-  std::string next;    // what to type
+  text::Command next;
 };
 
 enum class Pattern : std::uint8_t { kTournament, kShift, kBisection, kByLeaf };

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "fix/machine.h"
 #include "fix/record.h"
+#include "text/command.h"
 
 namespace gdr::fix {
 
@@ -29,8 +30,8 @@ class Change {
   virtual std::string where() const = 0;
   // A value for a reader: "0x001d: source validation, request redirect".
   virtual std::string told(const Value& value) const = 0;
-  // A command that undoes it without gdr fix; empty if none is as safe.
-  virtual std::string undo_command() const { return {}; }
+  // What undoes it without gdr fix, as root; empty if none is as safe.
+  virtual text::Command undo_command() const { return {}; }
   // Registers and modules are gone with the next boot; files stay.
   virtual bool outlives_boot() const { return false; }
 

@@ -18,7 +18,7 @@ ordered_json of(const Record& record) {
                        {"new", of(record.new_value)}};
   const Result<ChangePtr> change = change_of(record);
   json["where"] = change ? (*change)->where() : "";
-  json["undo"] = change ? (*change)->undo_command() : "";
+  json["undo"] = change ? (*change)->undo_command().text() : "";
   return json;
 }
 
@@ -29,7 +29,9 @@ void add_fate(const Step& step, ordered_json& json) {
 
 ordered_json of(const std::vector<ToType>& commands) {
   ordered_json list = ordered_json::array();
-  for (const ToType& one : commands) list.push_back({{"command", one.command}, {"note", one.note}});
+  for (const ToType& one : commands) {
+    list.push_back({{"command", one.command.text()}, {"note", one.note}});
+  }
   return list;
 }
 

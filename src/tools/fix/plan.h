@@ -14,6 +14,7 @@
 #include "fix/journal.h"
 #include "fix/machine.h"
 #include "host/inventory.h"
+#include "text/command.h"
 
 namespace gdr::fix {
 
@@ -40,10 +41,10 @@ struct Planned {
   std::string refusal;  // why it may not be made; empty: it may
 };
 
-// For the reader to type: gdr fix does not. A command can be pasted as it is.
+// For the reader to type: gdr fix does not.
 struct ToType {
-  std::string command;  // one a line
-  std::string note;     // prose
+  text::Command command;
+  std::string note;  // prose
 };
 
 struct Proposal {
@@ -56,7 +57,7 @@ struct Proposal {
   std::string nothing;  // why there is nothing to change
 
   void propose(const Result<Record>& record, const std::string& refusal = {});
-  void say_to_type(std::string command, std::string note = {}) {
+  void say_to_type(text::Command command, std::string note = {}) {
     commands.push_back({std::move(command), std::move(note)});
   }
   // The first refusal of each kind; empty if there is none.

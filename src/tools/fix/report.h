@@ -7,6 +7,7 @@
 #include "fix/apply.h"
 #include "fix/journal.h"
 #include "fix/plan.h"
+#include "text/command.h"
 #include "text/envelope.h"
 #include "text/style.h"
 
@@ -17,8 +18,8 @@ enum class Mode : std::uint8_t { kDryRun, kApply, kUndo, kStatus };
 struct Report {
   Mode mode = Mode::kDryRun;
   std::string tool = "gdr fix";
-  std::string undo = "sudo gdr fix --undo";
-  std::string command;         // what makes the planned changes: "sudo gdr fix acs --apply"
+  text::Command undo{"sudo gdr fix --undo"};
+  text::Command command;       // what makes the planned changes: "sudo gdr fix acs --apply"
   std::string captured;        // the folder of a captured machine; empty: this one
   std::vector<Proposal> plan;  // of a dry run, and of what was applied
   // Steps of the changes in `plan` that were not refused, in their order; for an undo, last first.

@@ -27,13 +27,13 @@ class Page {
   void field(const std::string& label, const std::string& value, std::size_t indent = 4) {
     line(std::string(indent, ' ') + text::pad(label, kLabel) + printable(value), indent + kLabel);
   }
-  void command(const std::string& label, const std::string& command) {
-    text_ += "    " + text::pad(label, kLabel) + printable(command) + "\n";
+  void command(const std::string& label, const text::Command& command) {
+    text_ += "    " + text::pad(label, kLabel) + command.text() + "\n";
   }
   // Each on a line of its own that nothing breaks: what is copied is what runs.
-  void commands(const std::string& lines) {
-    for (std::string_view one : split(lines, '\n')) {
-      text_ += "    " + printable(one) + "\n";
+  void commands(const text::Command& command) {
+    for (std::string_view one : split(command.text(), '\n')) {
+      text_ += "    " + std::string(one) + "\n";
     }
   }
   void topic(const std::string& id, const std::string& title) {
@@ -85,13 +85,13 @@ void print_values(const Change& change, Page& page) {
   page.field("new", change.told(change.record().new_value));
 }
 
-void print_change(const Planned& planned, const Step* step, const std::string& undo, Page& page) {
+void print_change(const Planned& planned, const Step* step, const text::Command& undo, Page& page) {
   const Change& change = *planned.change;
   page.line("  " + printable(change.where()), 4);
   print_values(change, page);
-  const std::string by_hand = change.undo_command();
+  const text::Command by_hand = change.undo_command();
   page.command("undo", undo);
-  if (!by_hand.empty()) page.command("or", "sudo " + by_hand);
+  if (!by_hand.empty()) page.command("or", text::Command("sudo {}", by_hand));
   if (!planned.refusal.empty()) {
     page.line("    => " + page.painted(Colour::kRed, "refused") + ": " + printable(planned.refusal),
               7);
@@ -146,7 +146,7 @@ void print_dry_run(const Report& report, Page& page) {
   const Counts counts = count(report);
   std::string line = plural(counts.free, "change") + " planned";
   if (counts.refused > 0) line += ", " + std::to_string(counts.refused) + " refused";
-  if (counts.free > 0 && report.captured.empty()) line += "; to apply: " + report.command;
+  if (counts.free > 0 && report.captured.empty()) line += "; to apply: " + report.command.text();
   page.line(line);
   const auto& entries = report.journal.entries;
   if (!entries.empty()) {
@@ -166,7 +166,7 @@ void print_applied(const Report& report, Page& page) {
   if (done < report.steps.size())
     line = "FAILED: see above; all changes of this run were rolled back";
   if (refused > 0) line += ", " + std::to_string(refused) + " refused";
-  if (done > 0) line += "; to undo: " + report.undo;
+  if (done > 0) line += "; to undo: " + report.undo.text();
   page.line(line);
 }
 

@@ -21,7 +21,7 @@ ordered_json of(const std::string& text) {
 ordered_json of(const std::vector<Step>& steps) {
   ordered_json list = ordered_json::array();
   for (const Step& step : steps) {
-    list.push_back({{"what", step.text}, {"command", of(step.command)}});
+    list.push_back({{"what", step.text}, {"command", of(step.command.text())}});
   }
   return list;
 }
@@ -81,7 +81,7 @@ ordered_json of(const Judged& judged) {
       {"settings", of(judgement.settings)},
       {"missing", of(judgement.steps)},
       {"notes", judgement.notes},
-      {"load_by", of(judgement.load)},
+      {"load_by", of(judgement.load.text())},
       {"start_by", of(judgement.launch)},
       {"cuda_built", of(one.cuda)},
       {"cuda_evidence", of(one.why_cuda)},

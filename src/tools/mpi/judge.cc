@@ -94,12 +94,14 @@ void add_ucx_steps(const Ucx& ucx, Judgement& judgement) {
     judgement.steps.push_back(
         {"UCX with CUDA: the package ucx-cuda of the same version (DOCA-OFED, "
          "MLNX_OFED), or build UCX",
-         "./configure --prefix=/opt/ucx --with-cuda=/usr/local/cuda --with-gdrcopy --with-verbs "
-         "--enable-mt"});
+         text::Command("./configure --prefix=/opt/ucx --with-cuda=/usr/local/cuda --with-gdrcopy "
+                       "--with-verbs "
+                       "--enable-mt")});
   } else if (ucx.cuda == Tri::kYes && ucx.network == Tri::kNo) {
     judgement.steps.push_back(
         {"UCX with InfiniBand and RoCE: the package ucx-ib, or build UCX",
-         "./configure --prefix=/opt/ucx --with-cuda=/usr/local/cuda --with-verbs --enable-mt"});
+         text::Command("./configure --prefix=/opt/ucx --with-cuda=/usr/local/cuda --with-verbs "
+                       "--enable-mt")});
   }
 }
 
@@ -132,9 +134,9 @@ Judgement judge(const Installation& one, const DriverHalf& half, const Variables
   if (judgement.settings.empty()) judgement.with_settings = judgement.verdict;
   add_gdrcopy(one, half, judgement);
   if (!one.in_use && !one.module.empty()) {
-    judgement.load = "module load " + one.module;
+    judgement.load = text::Command("module load {}", one.module);
   } else if (!one.in_use && one.origin == "HPC-X") {
-    judgement.load = ". " + folder_of(one.prefix) + "/hpcx-init.sh\nhpcx_load";
+    judgement.load = text::Command(". {}\nhpcx_load", folder_of(one.prefix) + "/hpcx-init.sh");
   }
   if (!one.hung.empty()) {
     judgement.notes.insert(judgement.notes.begin(),

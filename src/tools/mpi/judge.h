@@ -11,6 +11,7 @@
 #include "mpi/driver_half.h"
 #include "mpi/installation.h"
 #include "mpi/machine.h"
+#include "text/command.h"
 
 namespace gdr::mpi {
 
@@ -29,7 +30,7 @@ const char* meaning_of(Verdict verdict);  // one sentence
 // Something to do, and what to type for it; either may be empty.
 struct Step {
   std::string text;
-  std::string command;  // lines that can be pasted as they are
+  text::Command command;
 };
 
 struct Judgement {
@@ -42,7 +43,7 @@ struct Judgement {
   Verdict with_settings = Verdict::kUnknown;
   std::vector<Step> steps;         // what needs another build, package or module
   std::vector<std::string> notes;  // what to know besides
-  std::string load;                // lines that make it the one in use; empty: it is, or not known
+  text::Command load;              // makes it the one in use; none: it is, or not known
   std::string launch;              // launcher and PMI
 };
 

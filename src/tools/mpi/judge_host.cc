@@ -38,14 +38,15 @@ void apply_to_ucx(const Ucx& ucx, const DriverHalf& half, Judgement& judgement) 
               "there, so it does not see {}.",
               ucx.version, half.peer_module));
     judgement.steps.push_back(
-        {"use UCX 1.18 or later, which looks in /sys/module/nvidia_peermem, too", ""});
+        {"use UCX 1.18 or later, which looks in /sys/module/nvidia_peermem, too", {}});
   } else {
     lower(
         judgement,
         fmt::format("UCX {} uses no dma-buf (UCX does from 1.14 on), and no peer-memory module is "
                     "loaded.",
                     ucx.version));
-    judgement.steps.push_back({"load a peer-memory module", "sudo modprobe nvidia-peermem"});
+    judgement.steps.push_back(
+        {"load a peer-memory module", text::Command("sudo modprobe nvidia-peermem")});
   }
 }
 
@@ -77,12 +78,12 @@ void apply_variables(const Variables& variables, Judgement& judgement) {
         "UCX_TLS is '" + transports +
             "', which leaves cuda_copy out: UCX takes a GPU pointer for host memory.");
     judgement.settings.push_back(
-        {"let UCX choose, or add cuda_copy and cuda_ipc", "unset UCX_TLS"});
+        {"let UCX choose, or add cuda_copy and cuda_ipc", text::Command("unset UCX_TLS")});
   } else if (before == Verdict::kDirect && (direct == "n" || direct == "no" || direct == "0")) {
     judgement.verdict = Verdict::kStaged;
     judgement.why.insert(judgement.why.begin(),
                          "UCX_IB_GPU_DIRECT_RDMA is '" + direct + "', which switches it off.");
-    judgement.settings.push_back({"switch it on", "unset UCX_IB_GPU_DIRECT_RDMA"});
+    judgement.settings.push_back({"switch it on", text::Command("unset UCX_IB_GPU_DIRECT_RDMA")});
   } else {
     return;
   }
@@ -104,7 +105,7 @@ void apply_nics(const Installation& one, const DriverHalf& half, Judgement& judg
   lower(judgement,
         "pml_ucx_devices is 'mlx*', and no RDMA NIC of this host is such a one: pml ob1 "
         "comes first and copies through host memory.");
-  judgement.settings.push_back({"choose UCX", "mpirun --mca pml ucx"});
+  judgement.settings.push_back({"choose UCX", text::Command("mpirun --mca pml ucx")});
   judgement.with_settings = before;
 }
 
@@ -115,12 +116,13 @@ void apply_driver_half(const Installation& one, const DriverHalf& half, Judgemen
                          ") and no peer-memory module is loaded.");
     judgement.steps.push_back(
         {half.remedy.empty() ? std::string("load a peer-memory module") : half.remedy,
-         "gdr doctor --only registration-path,peer-memory"});
+         text::Command("gdr doctor --only registration-path,peer-memory")});
     return;
   }
   if (half.driver_loaded && half.peer_module.empty() && needs_peer_module(one, judgement)) {
     lower(judgement, "It knows no dma-buf, and no peer-memory module is loaded.");
-    judgement.steps.push_back({"load a peer-memory module", "sudo modprobe nvidia-peermem"});
+    judgement.steps.push_back(
+        {"load a peer-memory module", text::Command("sudo modprobe nvidia-peermem")});
     return;
   }
   if (one.ucx) apply_to_ucx(*one.ucx, half, judgement);

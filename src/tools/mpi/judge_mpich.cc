@@ -24,7 +24,8 @@ void judge_ofi(const Installation& one, const Variables& variables, Judgement& j
                             ": MPICH copies GPU memory to host memory for it.");
     judgement.steps.push_back(
         {"libfabric with CUDA, for MPICH's --with-libfabric",
-         "./configure --prefix=/opt/libfabric --with-cuda=/usr/local/cuda --with-gdrcopy"});
+         text::Command(
+             "./configure --prefix=/opt/libfabric --with-cuda=/usr/local/cuda --with-gdrcopy")});
     return;
   }
   if (asks) {
@@ -39,15 +40,19 @@ void judge_ofi(const Installation& one, const Variables& variables, Judgement& j
       "gives it to libfabric.");
   judgement.settings.push_back(
       {"let libfabric have GPU memory (providers cxi, efa and verbs;ofi_rxm)",
-       "export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1"});
+       text::Command("export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1")});
   judgement.with_settings = ofi.cuda == Tri::kYes ? Verdict::kDirect : Verdict::kUnknown;
 }
 
-std::string configure_line(const Installation& one) {
-  const bool ofi = one.device.find("ofi") != std::string::npos;
-  return std::string("./configure --with-cuda=/usr/local/cuda --with-device=ch4:") +
-         (ofi ? std::string("ofi --with-libfabric=/opt/libfabric")
-              : "ucx --with-ucx=" + ucx_prefix(one));
+text::Command configure_line(const Installation& one) {
+  if (one.device.find("ofi") == std::string::npos) {
+    return text::Command(
+        "./configure --with-cuda=/usr/local/cuda --with-device=ch4:ucx --with-ucx={}",
+        ucx_prefix(one));
+  }
+  return text::Command(
+      "./configure --with-cuda=/usr/local/cuda --with-device=ch4:ofi "
+      "--with-libfabric=/opt/libfabric");
 }
 
 void judge_without_cuda(const Installation& one, Judgement& judgement) {
@@ -72,7 +77,7 @@ Judgement judge_mpich(const Installation& one, const Variables& variables) {
     judgement.why.push_back(
         "It is ParaStation MPI, whose library pscom carries GPU memory if it was built for that.");
     judgement.settings.push_back(
-        {"switch it on, where pscom has its plugin cuda", "export PSP_CUDA=1"});
+        {"switch it on, where pscom has its plugin cuda", text::Command("export PSP_CUDA=1")});
     return judgement;
   }
   if (one.device.starts_with("ch3")) {
@@ -107,7 +112,7 @@ Judgement judge_mpich(const Installation& one, const Variables& variables) {
     judgement.verdict = Verdict::kNone;
     judgement.why.insert(judgement.why.begin(),
                          std::string(name) + "=0 switches its GPU support off.");
-    judgement.settings = {{"switch it on", std::string("export ") + name + "=1"}};
+    judgement.settings = {{"switch it on", text::Command("export {}=1", name)}};
   }
   return judgement;
 }

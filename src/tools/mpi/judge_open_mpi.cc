@@ -36,10 +36,12 @@ std::string switched_off(const Installation& one) {
   return {};
 }
 
-std::string configure_line(const Installation& one) {
-  const std::string libdir =
-      one.number() >= Version{5, 0, 0} ? " --with-cuda-libdir=/usr/local/cuda/lib64/stubs" : "";
-  return "./configure --with-cuda=/usr/local/cuda" + libdir + " --with-ucx=" + ucx_prefix(one);
+text::Command configure_line(const Installation& one) {
+  text::Command line("./configure --with-cuda=/usr/local/cuda");
+  if (one.number() >= Version{5, 0, 0}) {
+    line.with(text::Command("--with-cuda-libdir=/usr/local/cuda/lib64/stubs"));
+  }
+  return line.with(text::Command("--with-ucx={}", ucx_prefix(one)));
 }
 
 bool uses_ucx(const Installation& one) {
@@ -51,7 +53,7 @@ bool uses_ucx(const Installation& one) {
 void judge_openib(const Installation& one, Judgement& judgement) {
   judgement.transport = "pml ob1, btl openib";
   judgement.verdict = Verdict::kStaged;
-  const Step want{"switch it on", "mpirun --mca btl_openib_want_cuda_gdr 1"};
+  const Step want{"switch it on", text::Command("mpirun --mca btl_openib_want_cuda_gdr 1")};
   judgement.notes.push_back(
       "btl_openib_want_cuda_gdr is obsolete: from Open MPI 4.0 on pml ucx carries GPU memory, and "
       "5.0 "
@@ -73,12 +75,12 @@ void judge_openib(const Installation& one, Judgement& judgement) {
     judgement.steps.push_back(
         {"load the peer-memory module, on hosts with GPU and NIC; the file is "
          "there only with the RDMA stack of MLNX_OFED or DOCA-OFED",
-         "sudo modprobe nvidia-peermem"});
+         text::Command("sudo modprobe nvidia-peermem")});
     judgement.steps.push_back(want);
     judgement.steps.push_back(
         {"with nvidia-peermem on a kernel without that file: an Open MPI with "
          "UCX 1.18 or later, which looks elsewhere",
-         ""});
+         {}});
     return;
   }
   if (one.flag("btl_openib_want_cuda_gdr") == Tri::kYes) {
@@ -100,8 +102,8 @@ void judge_mtl(const Installation& one, Judgement& judgement) {
     judgement.transport = "pml cm, mtl psm2";
     judgement.verdict = Verdict::kStaged;
     judgement.why.push_back("psm2 takes GPU memory only where it is told to.");
-    judgement.settings.push_back(
-        {"with a libpsm2 that was built for CUDA", "mpirun -x PSM2_CUDA=1 -x PSM2_GPUDIRECT=1"});
+    judgement.settings.push_back({"with a libpsm2 that was built for CUDA",
+                                  text::Command("mpirun -x PSM2_CUDA=1 -x PSM2_GPUDIRECT=1")});
     judgement.with_settings = Verdict::kDirect;
     return;
   }
@@ -123,7 +125,8 @@ void judge_mtl(const Installation& one, Judgement& judgement) {
   } else if (ofi.cuda == Tri::kNo) {
     judgement.why.push_back("Its " + name + " has no CUDA (" + ofi.why_cuda + ").");
     judgement.steps.push_back(
-        {"libfabric with CUDA", "./configure --prefix=/opt/libfabric --with-cuda=/usr/local/cuda"});
+        {"libfabric with CUDA",
+         text::Command("./configure --prefix=/opt/libfabric --with-cuda=/usr/local/cuda")});
   } else {
     judgement.verdict = Verdict::kUnknown;
     judgement.why.push_back("Whether its " + name + " has CUDA is not known.");
@@ -135,7 +138,7 @@ void add_ucx_by_choice(const Installation& one, Judgement& judgement) {
   Judgement with;
   judge_ucx(*one.ucx, with);
   judgement.settings.push_back(
-      {"it has pml ucx, with a UCX that has CUDA", "mpirun --mca pml ucx"});
+      {"it has pml ucx, with a UCX that has CUDA", text::Command("mpirun --mca pml ucx")});
   judgement.with_settings = with.verdict;
 }
 
@@ -167,7 +170,8 @@ void judge_with_cuda(const Installation& one, Judgement& judgement) {
     judge_ucx(ucx, judgement);
     add_ucx_steps(ucx, judgement);
     if (judgement.verdict == Verdict::kNone) {
-      judgement.settings.push_back({"without UCX GPU memory is staged", "mpirun --mca pml ob1"});
+      judgement.settings.push_back(
+          {"without UCX GPU memory is staged", text::Command("mpirun --mca pml ob1")});
       judgement.with_settings = Verdict::kStaged;
     }
     return;
@@ -207,8 +211,8 @@ void judge_without_cuda(const Installation& one, Judgement& judgement) {
   } else {
     judgement.transport = uses_openib(one) ? "pml ob1, btl openib" : "pml ob1, btl tcp";
     if (has_cuda_ucx) {
-      judgement.settings.push_back(
-          {"sends and receives of plain GPU buffers work through its UCX", "mpirun --mca pml ucx"});
+      judgement.settings.push_back({"sends and receives of plain GPU buffers work through its UCX",
+                                    text::Command("mpirun --mca pml ucx")});
       judgement.with_settings = Verdict::kPartial;
     }
   }
@@ -246,7 +250,7 @@ Judgement judge_open_mpi(const Installation& one, const Variables& /*variables*/
     judgement.verdict = Verdict::kNone;
     judgement.with_settings = Verdict::kDirect;
     judgement.why.push_back("Spectrum MPI takes GPU memory only where mpirun is told to.");
-    judgement.settings.push_back({"switch it on", "mpirun -gpu"});
+    judgement.settings.push_back({"switch it on", text::Command("mpirun -gpu")});
     return judgement;
   }
   judge_with_cuda(one, judgement);
@@ -262,13 +266,13 @@ Judgement judge_open_mpi(const Installation& one, const Variables& /*variables*/
   judgement.why.insert(judgement.why.begin(),
                        fmt::format("CUDA is built in and switched off: {} is false by {}.", off,
                                    source_of(one, off)));
-  std::string command = fmt::format("mpirun --mca {} 1", off);
-  if (!judgement.settings.empty() &&
-      judgement.settings.front().command.starts_with("mpirun --mca ")) {
-    command += judgement.settings.front().command.substr(6);
-    judgement.settings.clear();
+  std::vector<Step>& settings = judgement.settings;
+  text::Command command("mpirun --mca {} 1", off);
+  if (!settings.empty() && settings.front().command.text().starts_with("mpirun --mca ")) {
+    command = settings.front().command.with_behind("mpirun", text::Command("--mca {} 1", off));
+    settings.clear();
   }
-  judgement.settings.insert(judgement.settings.begin(), {"switch it on", command});
+  settings.insert(settings.begin(), {"switch it on", command});
   return judgement;
 }
 

@@ -10,7 +10,7 @@ bool is_on(const Variables& variables, const std::string& name) {
   return found != variables.end() && !found->second.empty() && found->second != "0";
 }
 
-void switch_on(Judgement& judgement, const std::string& variable, const std::string& command,
+void switch_on(Judgement& judgement, const std::string& variable, const text::Command& command,
                Verdict then) {
   judgement.verdict = Verdict::kNone;
   judgement.with_settings = then;
@@ -32,7 +32,7 @@ Judgement judge_mvapich2(const Installation& one, const Variables& variables) {
     judgement.steps.push_back(
         {"the package MVAPICH2-GDR for this CUDA and RDMA stack "
          "(mvapich.cse.ohio-state.edu/downloads), or for staging build MVAPICH2",
-         "./configure --enable-cuda --with-cuda=/usr/local/cuda"});
+         text::Command("./configure --enable-cuda --with-cuda=/usr/local/cuda")});
     return judgement;
   }
   // Older ones say it in their path only: /opt/mvapich2/gdr/2.2
@@ -50,10 +50,10 @@ Judgement judge_mvapich2(const Installation& one, const Variables& variables) {
                                   "MVAPICH2-GDR is the build with GPUDirect RDMA.");
   judgement.verdict = works;
   if (!gdr) {
-    judgement.steps.push_back({"the package MVAPICH2-GDR for this CUDA and RDMA stack", ""});
+    judgement.steps.push_back({"the package MVAPICH2-GDR for this CUDA and RDMA stack", {}});
   }
   if (!is_on(variables, "MV2_USE_CUDA")) {
-    switch_on(judgement, "MV2_USE_CUDA", "export MV2_USE_CUDA=1", works);
+    switch_on(judgement, "MV2_USE_CUDA", text::Command("export MV2_USE_CUDA=1"), works);
   }
   return judgement;
 }
@@ -70,8 +70,8 @@ Judgement judge_intel(const Installation& one, const Variables& variables) {
     judgement.verdict = Verdict::kNone;
     judgement.why.push_back("Intel MPI " + one.version +
                             " takes memory of Intel's GPUs only; NVIDIA's need 2021.13 or later.");
-    judgement.steps.push_back(
-        {"Intel MPI 2021.13 or later (oneAPI 2024.2)", "sudo apt install intel-oneapi-mpi"});
+    judgement.steps.push_back({"Intel MPI 2021.13 or later (oneAPI 2024.2)",
+                               text::Command("sudo apt install intel-oneapi-mpi")});
     return judgement;
   }
   const bool rdma = is_on(variables, "I_MPI_OFFLOAD_RDMA");
@@ -82,11 +82,11 @@ Judgement judge_intel(const Installation& one, const Variables& variables) {
                                  "through host memory.");
   if (!is_on(variables, "I_MPI_OFFLOAD")) {
     switch_on(judgement, "I_MPI_OFFLOAD",
-              "export I_MPI_OFFLOAD=1 I_MPI_OFFLOAD_MODE=cuda I_MPI_OFFLOAD_RDMA=1",
+              text::Command("export I_MPI_OFFLOAD=1 I_MPI_OFFLOAD_MODE=cuda I_MPI_OFFLOAD_RDMA=1"),
               Verdict::kDirect);
   } else if (!rdma) {
     judgement.settings.push_back(
-        {"let the NIC read and write GPU memory", "export I_MPI_OFFLOAD_RDMA=1"});
+        {"let the NIC read and write GPU memory", text::Command("export I_MPI_OFFLOAD_RDMA=1")});
     judgement.with_settings = Verdict::kDirect;
   }
   judgement.notes.push_back(
@@ -103,7 +103,7 @@ Judgement judge_cray(const Installation& one, const Variables& variables) {
     judgement.why.push_back(one.why_cuda.empty() ? "Whether it has libmpi_gtl_cuda is not known."
                                                  : one.why_cuda + ".");
     judgement.steps.push_back({"cray-mpich of a release with GPU support, for NVIDIA's GPUs",
-                               "module load craype-accel-nvidia80"});
+                               text::Command("module load craype-accel-nvidia80")});
     return judgement;
   }
   judgement.verdict = Verdict::kDirect;
@@ -113,8 +113,8 @@ Judgement judge_cray(const Installation& one, const Variables& variables) {
       "Programs must be linked with libmpi_gtl_cuda, which the module "
       "craype-accel-nvidia80 or -nvidia90 does.");
   if (!is_on(variables, "MPICH_GPU_SUPPORT_ENABLED")) {
-    switch_on(judgement, "MPICH_GPU_SUPPORT_ENABLED", "export MPICH_GPU_SUPPORT_ENABLED=1",
-              Verdict::kDirect);
+    switch_on(judgement, "MPICH_GPU_SUPPORT_ENABLED",
+              text::Command("export MPICH_GPU_SUPPORT_ENABLED=1"), Verdict::kDirect);
   }
   return judgement;
 }

@@ -62,9 +62,9 @@ void add_better(std::vector<Judged>& mpis) {
     one.judgement.steps.insert(
         one.judgement.steps.begin(),
         {fmt::format("{} in {} on this host has it", other.title(), other.prefix),
-         other.module.empty()
-             ? fmt::format("gdr mpi check {}", other.launcher.empty() ? other.bin : other.launcher)
-             : "module load " + other.module});
+         other.module.empty() ? text::Command("gdr mpi check {}",
+                                              other.launcher.empty() ? other.bin : other.launcher)
+                              : text::Command("module load {}", other.module)});
   }
 }
 

@@ -27,9 +27,9 @@ class Page {
     line("  " + text::pad(label, kLabel - 2) + printable(value), kLabel);
   }
   // A command is never broken, so that it can be pasted.
-  void command(const std::string& command) {
-    for (const std::string_view one : split(command, '\n')) {
-      text_ += std::string(kLabel + 2, ' ') + printable(one) + "\n";
+  void command(const text::Command& command) {
+    for (const std::string_view one : split(command.text(), '\n')) {
+      text_ += std::string(kLabel + 2, ' ') + std::string(one) + "\n";
     }
   }
   void blank() { text_ += "\n"; }

@@ -14,16 +14,16 @@ void add(std::span<const FindCause> table, const Case& found, std::vector<Cause>
 std::optional<Cause> registration(const Case& found) {
   const auto& evidence = found.log.fact(Fact::kRegistration);
   if (!evidence) return std::nullopt;
-  Cause cause{"registration", "the NIC could not register memory", evidence, "", ""};
+  Cause cause{"registration", "the NIC could not register memory", evidence, {}, ""};
   if (evidence->text.find("Cannot allocate memory") != std::string::npos) {
     cause.what += ": the limit of locked memory is too low, or the GPU's BAR1 window is full";
-    cause.next = "ulimit -l unlimited";
+    cause.next = text::Command("ulimit -l unlimited");
     cause.note = "for services and batch systems: LimitMEMLOCK=infinity, and a new login";
   } else if (evidence->text.find("Bad address") != std::string::npos) {
     cause.what += ": no peer-memory module handles this GPU address";
-    cause.next = "sudo modprobe nvidia-peermem";
+    cause.next = text::Command("sudo modprobe nvidia-peermem");
   } else {
-    cause.next = "gdr prove --require-hardware";
+    cause.next = text::Command("gdr prove --require-hardware");
     cause.note = "tries each way of registration";
   }
   return cause;
@@ -35,13 +35,13 @@ std::optional<Cause> queue_pair(const Case& found) {
   if (!evidence) return std::nullopt;
   Cause cause{
       "gid", "the NIC could not connect: its GID has no route to the peer, or the port is down",
-      evidence, "show_gids",
+      evidence, text::Command("show_gids"),
       "NCCL_IB_GID_INDEX=<index of a RoCE v2 GID with an IP address that the peer reaches>"};
   const Setting* index = found.log.setting("NCCL_IB_GID_INDEX");
   // Since 2.21 NCCL looks for a RoCE v2 GID by itself.
   if (index != nullptr && !found.log.version.before(21)) {
     cause.what += fmt::format("; the environment sets NCCL_IB_GID_INDEX={}", index->value);
-    cause.next = "unset NCCL_IB_GID_INDEX";
+    cause.next = text::Command("unset NCCL_IB_GID_INDEX");
     cause.note = "show_gids lists the NIC's GIDs";
   }
   return cause;
@@ -58,11 +58,11 @@ std::optional<Cause> completion(const Case& found) {
     return Cause{"unreachable",
                  "the NICs connected, but then the peer's NIC never answered: wrong GID, no route "
                  "between these two NICs, or the peer died",
-                 evidence, "show_gids",
+                 evidence, text::Command("show_gids"),
                  "run ib_write_bw between the same two NICs to rule out NCCL"};
   }
   return Cause{"completion", "a transfer failed in the NIC", evidence,
-               "gdr prove --require-hardware",
+               text::Command("gdr prove --require-hardware"),
                "repeats the transfers one by one and checks every byte"};
 }
 
@@ -70,8 +70,8 @@ constexpr FindCause kErrors[] = {registration, queue_pair, completion};
 
 }  // namespace
 
-std::string debug_settings() {
-  return fmt::format("NCCL_DEBUG={} NCCL_DEBUG_SUBSYS={}", kDebugLevel, kDebugSubsystems);
+text::Command debug_settings() {
+  return text::Command("NCCL_DEBUG={} NCCL_DEBUG_SUBSYS={}", kDebugLevel, kDebugSubsystems);
 }
 
 std::vector<Cause> causes_of_absence(const Case& found) {
@@ -86,7 +86,8 @@ std::vector<Cause> causes_of_absence(const Case& found) {
 std::vector<Cause> causes_of_network(const Case& found) {
   if (found.verdict == Verdict::kNoConnections) return causes_of_absence(found);
   return {
-      {"network_used", "connections go over a network", std::nullopt, "nvidia-smi topo -m",
+      {"network_used", "connections go over a network", std::nullopt,
+       text::Command("nvidia-smi topo -m"),
        "within a host NCCL prefers P2P and shared memory unless NCCL_P2P_DISABLE, NCCL_P2P_LEVEL "
        "or NCCL_SHM_DISABLE forbid them; between hosts it always uses the network"}};
 }

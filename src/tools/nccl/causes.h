@@ -34,6 +34,6 @@ std::span<const FindCause> log_causes();
 // The settings with which NCCL logs everything that is read here.
 inline constexpr const char* kDebugLevel = "INFO";
 inline constexpr const char* kDebugSubsystems = "INIT,NET,ENV,GRAPH";
-std::string debug_settings();
+text::Command debug_settings();
 
 }  // namespace gdr::nccl

@@ -60,14 +60,14 @@ std::optional<Cause> incapable(const Case& found) {
                           device->name, device->host.empty() ? "" : " of " + device->host,
                           old_module ? "nv_peer_mem" : "nvidia-peermem"),
               device->evidence,
-              old_module ? "sudo modprobe nv_peer_mem" : "sudo modprobe nvidia-peermem",
+              text::Command("sudo modprobe {}", old_module ? "nv_peer_mem" : "nvidia-peermem"),
               module_note(log.version)};
   const Setting* dma_buf = log.setting("NCCL_DMABUF_ENABLE");
   if (log.version.before(13)) {
     cause.what += ", and NCCL before 2.13 does not support dma-buf";
   } else if (dma_buf != nullptr && dma_buf->value == "0") {
     cause.what += ", and the environment switches dma-buf off";
-    cause.next = "unset NCCL_DMABUF_ENABLE";
+    cause.next = text::Command("unset NCCL_DMABUF_ENABLE");
     cause.note = "or sudo modprobe nvidia-peermem";
   } else if (log.fact(Fact::kDmaBuf)) {
     cause.what += ", and the GPU supports dma-buf, but the NIC's driver or libibverbs does not";
@@ -91,14 +91,14 @@ std::optional<Cause> too_far(const Case& found) {
               fmt::format("GPU and NIC are farther apart than NCCL allows: {}, but the limit is {}",
                           distance_name(version, distance.distance),
                           distance_name(version, distance.limit)),
-              evidence, fmt::format("{}={}", kLevel, level_for(version, distance.distance)),
+              evidence, text::Command("{}={}", kLevel, level_for(version, distance.distance)),
               "data then crosses the CPU; a NIC below the GPU's PCIe switch is faster (see gdr "
               "topo, and choose it with NCCL_IB_HCA)"};
   if (const Setting* level = found.log.setting(kLevel)) {
     cause.id = "gdr_level";
     cause.what += fmt::format(", which the environment sets ({}={})", kLevel, level->value);
     if (distance.distance <= default_limit(version)) {
-      cause.next = fmt::format("unset {}", kLevel);
+      cause.next = text::Command("unset {}", kLevel);
       cause.note.clear();
     }
   }
@@ -117,7 +117,7 @@ std::optional<Cause> level_is_low(const Case& found) {
   }
   return Cause{"gdr_level",
                fmt::format("the environment limits GPUDirect RDMA to NICs at {}", level->value),
-               level->evidence, fmt::format("unset {}", kLevel),
+               level->evidence, text::Command("unset {}", kLevel),
                fmt::format("or {}=SYS for any distance", kLevel)};
 }
 
@@ -126,11 +126,11 @@ std::optional<Cause> reads_are_off(const Case& found) {
   Cause cause{"gdr_read",
               "receives use it but sends do not: NCCL lets the NIC read GPU memory only on Ampere "
               "and later GPUs, or with NVLink between the GPUs",
-              std::nullopt, "NCCL_NET_GDR_READ=1", ""};
+              std::nullopt, text::Command("NCCL_NET_GDR_READ=1"), ""};
   if (const Setting* read = found.log.setting("NCCL_NET_GDR_READ")) {
     cause.what = "receives use it but sends do not, because the environment says so";
     cause.evidence = read->evidence;
-    if (read->value == "0") cause.next = "unset NCCL_NET_GDR_READ";
+    if (read->value == "0") cause.next = text::Command("unset NCCL_NET_GDR_READ");
   }
   return cause;
 }
@@ -150,12 +150,12 @@ std::optional<Cause> silent(const Case& found) {
     return Cause{"distance_or_gpu",
                  "the NIC supports it, but GPU and NIC are too far apart, or the GPU does not "
                  "support it; NCCL 2.30 does not log which",
-                 evidence, fmt::format("{}=SYS", kLevel),
+                 evidence, text::Command("{}=SYS", kLevel),
                  "if that does not help, check the GPU: gdr prove --require-hardware"};
   }
   return Cause{"gpu",
                "the NIC supports it, but the GPU or its driver does not (as with GeForce cards)",
-               evidence, "gdr prove --require-hardware",
+               evidence, text::Command("gdr prove --require-hardware"),
                "registers GPU memory with the NIC and shows the error"};
 }
 

@@ -26,7 +26,7 @@ std::optional<Cause> not_connected(const Case& found) {
   return Cause{"not_connected",
                "NCCL created the communicator but connected nothing: since 2.22 it connects at the "
                "first operation",
-               done, "NCCL_RUNTIME_CONNECT=0",
+               done, text::Command("NCCL_RUNTIME_CONNECT=0"),
                "or run an all-reduce; NCCL_DEBUG_SUBSYS without INIT hides connections"};
 }
 
@@ -47,7 +47,8 @@ std::optional<Cause> no_net_messages(const Case& found) {
   if (found.counts.plain == 0 || log.infos == 0) return std::nullopt;
   if (!log.devices.empty() || !log.distances.empty()) {
     return Cause{"unexplained", "the log does not say why", std::nullopt,
-                 "gdr prove --require-hardware", "tries the same path without NCCL, step by step"};
+                 text::Command("gdr prove --require-hardware"),
+                 "tries the same path without NCCL, step by step"};
   }
   return Cause{"log_subsystems",
                "the log does not say why: NCCL logs the reason in the subsystems NET and GRAPH, "
@@ -60,7 +61,8 @@ std::optional<Cause> uncertain(const Case& found) {
   return Cause{
       "truncated",
       "the lines about connections are cut off before GDRDMA, or mixed with other processes' lines",
-      std::nullopt, "NCCL_DEBUG_FILE=/tmp/nccl.%h.%p", "gives each process its own file"};
+      std::nullopt, text::Command("NCCL_DEBUG_FILE=/tmp/nccl.%h.%p"),
+      "gives each process its own file"};
 }
 
 constexpr FindCause kTable[] = {no_info,        failed,          not_connected,

@@ -19,7 +19,7 @@ ordered_json of(const std::vector<Cause>& causes) {
   for (const Cause& cause : causes) {
     ordered_json entry = {{"id", cause.id}, {"what", cause.what}};
     entry["evidence"] = cause.evidence ? of(*cause.evidence) : ordered_json();
-    entry["next"] = cause.next;
+    entry["next"] = cause.next.text();
     entry["note"] = cause.note;
     list.push_back(std::move(entry));
   }

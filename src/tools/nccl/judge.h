@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "nccl/log.h"
+#include "text/command.h"
 
 namespace gdr::nccl {
 
@@ -51,7 +52,7 @@ struct Cause {
   std::string id;    // "distance": stable, for programs
   std::string what;  // one line
   std::optional<Evidence> evidence;
-  std::string next;  // what to type
+  text::Command next;
   std::string note;  // what to know before typing it; may be empty
 };
 

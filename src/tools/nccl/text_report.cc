@@ -124,7 +124,7 @@ std::string cause_text(const Cause& cause, const char* head) {
     if (cause.evidence->times > 1) text += fmt::format("  ({} times)", cause.evidence->times);
     text += "\n";
   }
-  if (!cause.next.empty()) text += fmt::format("  {:<8}  {}\n", "next", cause.next);
+  if (!cause.next.empty()) text += fmt::format("  {:<8}  {}\n", "next", cause.next.text());
   if (!cause.note.empty()) text += fmt::format("  {:<8}  {}\n", "", cause.note);
   return text;
 }

@@ -98,17 +98,19 @@ void propose_service(const fix::Machine& machine, fix::Proposal& proposal) {
 
 void say_how_to_load(const fix::Machine& machine, const Survey& survey, fix::Proposal& proposal) {
   const std::string line = modprobe_line(machine.files);
-  std::string load = "sudo modprobe nvidia-peermem";
+  text::Command load("sudo modprobe nvidia-peermem");
   if (!line.empty()) {
     proposal.notes.push_back(printable(line) +
                              ": this keeps modprobe from the module; the service passes it by.");
-    load = "sudo modprobe --ignore-install nvidia-peermem";
+    load = text::Command("sudo modprobe --ignore-install nvidia-peermem");
   }
   if (!survey.runs) {
     proposal.notes.push_back("It is loaded when kernel " + survey.kernel + " boots.");
     return;
   }
-  if (!survey.plan.loaded.empty()) load = "sudo rmmod " + survey.plan.loaded + " && " + load;
+  if (!survey.plan.loaded.empty()) {
+    load = text::Command("sudo rmmod {} && {}", survey.plan.loaded, load);
+  }
   proposal.say_to_type(load, survey.plan.loaded.empty()
                                  ? "loads it now"
                                  : "replaces the one that is loaded, when no program uses it");
@@ -151,9 +153,9 @@ Result<Prepared> prepare_install(const host::Files& files, const Survey& survey,
   const ModuleFile& module = read->module;
   if (module.kernel() != survey.kernel) {
     return Error{EINVAL,
-                 fmt::format("{} was built for kernel {}, not {}; build it for that one: gdr "
-                             "peermem build --kernel {}",
-                             order.file, module.kernel(), survey.kernel, survey.kernel)};
+                 fmt::format("{} was built for kernel {}, not {}; build it for that one: {}",
+                             order.file, module.kernel(), survey.kernel,
+                             text::Command("gdr peermem build --kernel {}", survey.kernel).text())};
   }
   if (Result<void> there = check_folder(files, survey.kernel); !there) return there.error();
   if (Result<void> fits = check_fit(survey, module); !fits) return fits.error();

@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "peermem/whole_file.h"
 #include "process/private_folder.h"
+#include "text/command.h"
 
 namespace gdr::peermem {
 namespace {
@@ -92,8 +93,8 @@ std::string why_key_will_not_do(const std::string& enforcement,
            "or make DKMS's: sudo dkms generate_mok && sudo mokutil --import /var/lib/dkms/mok.pub";
   }
   const std::string enrol =
-      fmt::format("enrol it first: sudo mokutil --import {}, reboot, and choose 'Enroll MOK'",
-                  printable(key->certificate));
+      fmt::format("enrol it first: {}, reboot, and choose 'Enroll MOK'",
+                  text::Command("sudo mokutil --import {}", key->certificate).text());
   if (!run) return {};
   const Result<fix::Ran> ran = run({"mokutil", "--test-key", key->certificate});
   if (!ran) {

@@ -57,11 +57,11 @@ std::string text_of(const Invitation& invitation, const Listening& listening) {
   std::string text =
       "serving " + invitation.serves + " on TCP port " + number + " of " + listening.where();
   if (!listening.is_open()) {
-    return text +
-           ", for this host only (--listen any serves other hosts); client: " + invitation.command +
-           " localhost" + port;
+    return text + ", for this host only (--listen any serves other hosts); client: " +
+           invitation.command.text() + " localhost" + port;
   }
-  text += "; client, on the other host: " + invitation.command + " " + invitation.host + port;
+  text += "; client, on the other host: " +
+          text::Command("{} {}", invitation.command, invitation.host).text() + port;
   if (invitation.has_secret) return text + " --secret FILE";
   return text + "; anybody who reaches this port can use the server (--secret FILE prevents it)";
 }

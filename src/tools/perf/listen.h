@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "text/command.h"
 
 namespace gdr::perf {
 
@@ -42,9 +43,9 @@ class Listening {
 // How clients reach a server, in one line: "serving mlx5_0 on TCP port 18600 of all addresses;
 // client, on the other host: gdr perf node7 --secret FILE".
 struct Invitation {
-  std::string serves;   // "mlx5_0 port 1"
-  std::string command;  // of a client: "gdr perf"
-  std::string host;     // this one's name
+  std::string serves;     // "mlx5_0 port 1"
+  text::Command command;  // of a client: gdr perf
+  std::string host;       // this one's name
   std::uint16_t port = 0, usual_port = 0;
   bool has_secret = false;
 };

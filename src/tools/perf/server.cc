@@ -36,7 +36,7 @@ Result<void> serve(const Options& options, const std::function<void(const std::s
   Result<Listening> listening = listen_on(options.listen_address, options.port);
   if (!listening) return listening.error();
   const Description told = describe(*choice, *ports, options);
-  say(text_of({names_of(told.side), "gdr perf", told.side.host, options.port, kPort,
+  say(text_of({names_of(told.side), text::Command("gdr perf"), told.side.host, options.port, kPort,
                options.secret_file.has_value()},
               *listening));
   Stage stage;

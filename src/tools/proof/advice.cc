@@ -6,9 +6,10 @@
 namespace gdr::proof {
 namespace {
 
-std::string counters_command(const Circumstances& around) {
-  return (around.two_hosts ? "on " + around.far_host + ": " : "") +
-         "grep -r . /sys/class/infiniband/" + around.far + "/ports/*/counters/port_rcv_packets";
+text::Command counters_command(const Circumstances& around) {
+  text::Command read("grep -r . /sys/class/infiniband/{}/ports/*/counters/port_rcv_packets",
+                     around.far);
+  return around.two_hosts ? read.with(text::Command("# on {}", around.far_host)) : read;
 }
 
 std::string stand_in_bug() {
@@ -196,19 +197,19 @@ Advice advise(Symptom symptom, const Observation& seen, const Circumstances& aro
       around.two_hosts && (symptom == Symptom::kNothingArrived || symptom == Symptom::kSendError);
   if (around.soft_nic && (around.soft_gpu || !around.device_memory) && !by_network) {
     advice.causes.insert(advice.causes.begin(), stand_in_bug());
-    advice.next = "./test";
+    advice.next = text::Command("./test");
   } else if (by_network && around.soft_nic) {
-    advice.next = "gdr doctor";
+    advice.next = text::Command("gdr doctor");
   } else if (around.soft_nic) {
     advice.causes.insert(advice.causes.begin(),
                          "the NIC is a stand-in, so the fault is in it or in the GPU driver");
-    advice.next = "gdr prove --soft";
+    advice.next = text::Command("gdr prove --soft");
   } else if (raw || symptom == Symptom::kNothingArrived) {
     advice.next = counters_command(around);
   } else if (symptom == Symptom::kBitFlipped) {
-    advice.next = "sudo dmesg | grep -iE 'AER|Xid|ECC'";
+    advice.next = text::Command("sudo dmesg | grep -iE 'AER|Xid|ECC'");
   } else {
-    advice.next = "sudo lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'; cat /proc/cmdline";
+    advice.next = text::Command("sudo lspci -vvv | grep -E '^[0-9a-f]|ACSCtl'; cat /proc/cmdline");
   }
   return advice;
 }

@@ -11,6 +11,7 @@
 
 #include "participants/pattern.h"
 #include "proof/messages.h"
+#include "text/command.h"
 
 namespace gdr::proof {
 
@@ -64,7 +65,7 @@ struct Circumstances {
 
 struct Advice {
   std::vector<std::string> causes;  // the likeliest first
-  std::string next;                 // a command
+  text::Command next;
 };
 Advice advise(Symptom symptom, const Observation& observation, const Circumstances& around);
 

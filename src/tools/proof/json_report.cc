@@ -247,7 +247,7 @@ std::string to_json(const Report& report, const text::Provenance& provenance) {
                {"not_proved", verdict.not_proved},
                {"seen", verdict.seen},
                {"causes", verdict.causes},
-               {"next", verdict.next},
+               {"next", verdict.next.text()},
                {"seconds", report.seconds},
                {"inventory", inventory_json(report.inventory)},
                {"other_host", other_json(report.other)},

@@ -7,6 +7,8 @@
 namespace gdr::proof {
 namespace {
 
+using text::Command;
+
 std::string with(const std::string& text, const std::string& problem) {
   return problem.empty() ? text : text + ": " + problem;
 }
@@ -50,12 +52,16 @@ void add_nic(Obstacle& obstacle, const MachineFacts& machine, bool library) {
   }
 }
 
-constexpr const char* kLookForGpu = "lspci -nnk -d 10de:; ls -l /dev/nvidia*; nvidia-smi";
-constexpr const char* kLookForNic = "lspci -nnk -d 15b3:; ls -l /dev/infiniband; ibv_devinfo";
+void add_command(Obstacle& obstacle, const Command& command) {
+  obstacle.next = obstacle.next.empty() ? command : Command("{}; {}", obstacle.next, command);
+}
 
-void add_command(Obstacle& obstacle, const char* command) {
-  if (!obstacle.next.empty()) obstacle.next += "; ";
-  obstacle.next += command;
+void look_for_gpu(Obstacle& obstacle) {
+  add_command(obstacle, Command("lspci -nnk -d 10de:; ls -l /dev/nvidia*; nvidia-smi"));
+}
+
+void look_for_nic(Obstacle& obstacle) {
+  add_command(obstacle, Command("lspci -nnk -d 15b3:; ls -l /dev/infiniband; ibv_devinfo"));
 }
 
 }  // namespace
@@ -75,12 +81,12 @@ std::optional<Obstacle> missing_hardware(const MachineFacts& machine,
   if (!inventory.host_memory_only && judge("GPU", inventory.soft_gpu, machine.gpu,
                                            !inventory.gpus.empty(), inventory.cuda_problem)) {
     add_gpu(obstacle, machine, !inventory.cuda_path.empty());
-    add_command(obstacle, kLookForGpu);
+    look_for_gpu(obstacle);
   }
   if (judge("RDMA NIC", inventory.soft_nic, machine.nic, !inventory.nics.empty(),
             inventory.verbs_problem)) {
     add_nic(obstacle, machine, !inventory.verbs_path.empty());
-    add_command(obstacle, kLookForNic);
+    look_for_nic(obstacle);
   }
   if (obstacle.seen.empty()) return std::nullopt;
   return obstacle;
@@ -98,14 +104,14 @@ std::optional<Obstacle> replaced_hardware(const MachineFacts& machine,
         idle_nic ? "an RDMA NIC is on the PCI bus, but the kernel has no RDMA device"
                  : "this machine has no RDMA device");
     add_nic(obstacle, machine, true);
-    add_command(obstacle, kLookForNic);
+    look_for_nic(obstacle);
   }
   if (inventory.soft_gpu) {
     obstacle.seen.emplace_back(
         lost_gpu ? "the NVIDIA kernel module is loaded, but no GPU is on the PCI bus"
                  : "this machine has no NVIDIA GPU on the PCI bus");
     add_gpu(obstacle, machine, true);
-    add_command(obstacle, kLookForGpu);
+    look_for_gpu(obstacle);
   }
   if (obstacle.seen.empty()) return std::nullopt;
   return obstacle;
@@ -120,10 +126,10 @@ std::optional<Obstacle> broken_stand_in(const InventoryReport& inventory) {
     obstacle.seen.push_back("the software NIC cannot be used: " + inventory.verbs_problem);
   }
   if (obstacle.seen.empty()) return std::nullopt;
-  const std::string command = participants::command_for_stand_ins();
+  const Command command = participants::command_for_stand_ins();
   obstacle.causes = {command.empty() ? "gdrkit was built or installed only in part"
                                      : "the package gdrkit-standins is not installed"};
-  obstacle.next = command.empty() ? "./gdr prove" : command;
+  obstacle.next = command.empty() ? Command("./gdr prove") : command;
   return obstacle;
 }
 
@@ -142,24 +148,24 @@ std::optional<Obstacle> hidden_hardware(const InventoryReport& inventory,
   judge("RDMA NIC", inventory.soft_nic, inventory.verbs_path, soft_verbs);
   if (obstacle.seen.empty()) return std::nullopt;
   obstacle.causes = {"LD_LIBRARY_PATH or LD_PRELOAD names the stand-in first, as under gdr run"};
-  obstacle.next = "env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr prove";
+  obstacle.next = Command("env -u LD_LIBRARY_PATH -u LD_PRELOAD gdr prove");
   return obstacle;
 }
 
 Obstacle refused_step(const Error& error, const InventoryReport& inventory) {
-  Obstacle obstacle{{error.message}, {}, "gdr prove --soft"};
-  if (inventory.soft_nic && inventory.soft_gpu) obstacle.next = "gdr prove";
+  Obstacle obstacle{{error.message}, {}, Command("gdr prove --soft")};
+  if (inventory.soft_nic && inventory.soft_gpu) obstacle.next = Command("gdr prove");
   if (error.code == ENOSPC) {
     obstacle.causes = {
         inventory.soft_gpu
             ? "the software GPU is too small: use smaller --sizes, or a larger GPU, such as "
               "GDR_SOFT_GPUS=1:8G"
             : "the GPU is too small, or other programs hold its memory: use smaller --sizes"};
-    obstacle.next = "gdr prove --sizes 1,64K,1M";
+    obstacle.next = Command("gdr prove --sizes 1,64K,1M");
   } else if (error.code == ENOMEM) {
     obstacle.causes = {"the locked-memory limit (ulimit -l) is too small",
                        "the GPU's BAR1 window is too small for the buffers"};
-    obstacle.next = "gdr prove --sizes 1,64K,1M";
+    obstacle.next = Command("gdr prove --sizes 1,64K,1M");
   }
   return obstacle;
 }

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "participants/libraries.h"
 #include "proof/report.h"
+#include "text/command.h"
 
 namespace gdr::proof {
 
@@ -17,8 +18,8 @@ using participants::MachineFacts;
 struct Obstacle {
   std::vector<std::string> seen;
   std::vector<std::string> causes;
-  std::string next;
-  GDR_FIELDS(seen, causes, next)
+  text::Command next;  // of this host alone: another one's is told to nobody
+  GDR_FIELDS(seen, causes)
 };
 
 // Hardware was required, or is there, and a part of it is missing or cannot be used. Nothing where

@@ -94,7 +94,7 @@ class Run {
       far.nic = selection.far.nic;
       far.gid = pair.far_gid();
       const Error why = perf::unreachable(far, selection.near.nic, pair.near_gid());
-      input_.obstacle = Obstacle{{why.message}, {}, "gdr doctor"};
+      input_.obstacle = Obstacle{{why.message}, {}, text::Command("gdr doctor")};
       return {};
     }
     if (Result<void> there = pair.is_alive(); !there) return there;
@@ -112,10 +112,9 @@ class Run {
   }
 
   // What the other side's host is to be named in: "gdr prove" alone proves something else.
-  void name_host(std::string& command) const {
-    constexpr std::string_view kCommand = "gdr prove";
-    if (options_.server.host.empty() || !command.starts_with(kCommand)) return;
-    command.insert(kCommand.size(), " " + options_.server.host);
+  void name_host(text::Command& command) const {
+    if (options_.server.host.empty()) return;
+    command = command.with_behind("gdr prove", options_.server.host);
   }
 
   // A worker that was lost between two transfers has failed no check, and what it did not do is not
@@ -128,7 +127,7 @@ class Run {
     const std::string name = name_of(there, options_.facts.host);
     const auto of_that_host = [&](Obstacle obstacle) {
       for (std::string& seen : obstacle.seen) seen = name + ": " + seen;
-      if (!obstacle.next.empty()) obstacle.next = "on " + name + ": " + obstacle.next;
+      obstacle.next = text::Command("ssh {} gdr prove", options_.server.host);
       return obstacle;
     };
     if (!input_.obstacle && !there.obstacle.seen.empty()) {

@@ -11,6 +11,7 @@
 #include "proof/diagnosis.h"
 #include "proof/path.h"
 #include "proof/run_facts.h"
+#include "text/command.h"
 
 namespace gdr::proof {
 
@@ -97,7 +98,7 @@ struct Verdict {
   std::vector<std::string> not_proved;  // with the reason
   std::vector<std::string> seen;        // where it is no success
   std::vector<std::string> causes;      // in order of likelihood
-  std::string next;                     // the next command
+  text::Command next;
   int exit_status() const {
     if (kind == VerdictKind::kFailed) return kFailure;
     const bool whole =

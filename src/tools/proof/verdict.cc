@@ -7,7 +7,7 @@
 namespace gdr::proof {
 namespace {
 
-Verdict failure(std::string seen, std::string next) {
+Verdict failure(std::string seen, text::Command next) {
   Verdict verdict;
   verdict.kind = VerdictKind::kFailed;
   verdict.seen.push_back(std::move(seen));
@@ -99,7 +99,7 @@ Verdict of_failed_checks(const Report& report) {
     for (const std::string& cause : check.advice.causes) add_once(verdict.causes, cause);
     if (verdict.next.empty()) verdict.next = check.advice.next;
   }
-  if (verdict.next.empty()) verdict.next = "gdr prove --soft";
+  if (verdict.next.empty()) verdict.next = text::Command("gdr prove --soft");
   add_not_proved(report, verdict);
   return verdict;
 }
@@ -168,7 +168,7 @@ Verdict of_registrations(const Report& report) {
   verdict.causes.push_back(
       "the peer-memory module does not load because it was built before or without the RDMA stack; "
       "gdr fix says what is missing");
-  verdict.next = "sudo gdr fix peer-memory --apply; gdr prove";
+  verdict.next = text::Command("sudo gdr fix peer-memory --apply; gdr prove");
   if (is_for_want_of_a_gpu(report)) {
     // The real NIC did not fail; a real GPU to prove it with is missing.
     verdict.kind = VerdictKind::kIncomplete;
@@ -176,7 +176,7 @@ Verdict of_registrations(const Report& report) {
     verdict.causes.assign(1,
                           "a real NIC can reach the software GPU's memory only through a real "
                           "dma-buf");
-    verdict.next = "gdr prove --memory host";
+    verdict.next = text::Command("gdr prove --memory host");
   }
   return verdict;
 }
@@ -217,7 +217,7 @@ Verdict of_interruption(const Report& report) {
                          " right until it was interrupted; the others were not tried");
   add_not_registered(report, verdict);
   add_not_proved(report, verdict);
-  verdict.next = "gdr prove";
+  verdict.next = text::Command("gdr prove");
   return verdict;
 }
 
@@ -240,7 +240,7 @@ std::optional<Verdict> of_hardware(const VerdictInput& input, const Report& repo
     return failure(std::string("this machine has a real ") +
                        (soft_nic && input.machine_has_nic ? "RDMA NIC" : "GPU") +
                        ", but a stand-in was used instead",
-                   "gdr prove --soft");
+                   text::Command("gdr prove --soft"));
   }
   return std::nullopt;
 }
@@ -265,7 +265,7 @@ Verdict judge_report(const VerdictInput& input, const Report& report) {
     const bool host = report.inventory.host_memory_only;
     Verdict verdict =
         failure(std::string("no transfer proved ") + (host ? "host" : "GPU") + " memory",
-                "gdr prove --soft");
+                text::Command("gdr prove --soft"));
     add_not_proved(report, verdict);
     return verdict;
   }
@@ -279,8 +279,8 @@ Verdict judge_report(const VerdictInput& input, const Report& report) {
     verdict.next = input.replaced->next;
   } else if (!verdict.replaced.empty() && !verdict.real.empty() && report.other) {
     verdict.kind = VerdictKind::kIncomplete;
-    verdict.seen = {"one of the two hosts took part with stand-ins (--soft)"};
-    verdict.next = "gdr prove --server without --soft there, gdr prove HOST without it here";
+    verdict.seen = {"one of the two hosts took part with stand-ins; start both without --soft"};
+    verdict.next = text::Command("gdr prove");
   }
   add_not_registered(report, verdict);
   add_not_proved(report, verdict);

@@ -43,7 +43,7 @@ std::vector<VerdictLine> lines_of(const Verdict& verdict) {
     lines.push_back(
         {i == 0 ? "causes" : "", fmt::format("{}. {}", i + 1, verdict.causes[i]), kNumberWide});
   }
-  if (!verdict.next.empty()) lines.push_back({"next", verdict.next});
+  if (!verdict.next.empty()) lines.push_back({"next", verdict.next.text()});
   return lines;
 }
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <string_view>
 
+#include "text/command.h"
+
 namespace gdr::topo {
 namespace {
 
@@ -17,9 +19,8 @@ std::vector<std::string> management_advice(const host::Inventory& inventory) {
   if (inventory.gpus.empty()) return {};
   if (const std::string names = management_names(inventory); !names.empty()) {
     return {
-        fmt::format("{}: management NICs, but NCCL uses them for data unless you exclude them: "
-                    "export NCCL_IB_HCA=^={}",
-                    names, names)};
+        fmt::format("{}: management NICs, but NCCL uses them for data unless you exclude them: {}",
+                    names, text::Command("export NCCL_IB_HCA=^={}", names).text())};
   }
   std::string addresses;
   for (const host::Nic& nic : inventory.nics) {

@@ -76,11 +76,12 @@ void allow_for_nccl(const Report& report, Verdict& verdict) {
   const auto path = path_to_allow(report);
   if (!path) return;
   verdict.steps.push_back({"now", "NCCL does not use GPUDirect RDMA there unless you allow it",
-                           fmt::format("export NCCL_NET_GDR_LEVEL={}", host::name_of(*path))});
+                           text::Command("export NCCL_NET_GDR_LEVEL={}", host::name_of(*path))});
 }
 
 const Step& look_for_what_is_missing() {
-  static const Step kStep{"next", "lists what is missing, and what to do", "gdr doctor"};
+  static const Step kStep{"next", "lists what is missing, and what to do",
+                          text::Command("gdr doctor")};
   return kStep;
 }
 
@@ -100,8 +101,9 @@ Verdict no_nic(const Report& report) {
 
 Verdict unreliable(const Report& report) {
   Verdict verdict{kUnreliable, unreliable_because(report.inventory), Quality::kUnknown, {}};
-  verdict.steps = {{"now", "measures the paths", "gdr perf"},
-                   {"or", "reads the provider's topology file", "gdr topo --nccl-xml FILE"}};
+  verdict.steps = {
+      {"now", "measures the paths", text::Command("gdr perf")},
+      {"or", "reads the provider's topology file", text::Command("gdr topo --nccl-xml FILE")}};
   return verdict;
 }
 
@@ -111,7 +113,8 @@ Verdict ports_down(const Report& report, const Choices& choices) {
               ? "all ports of each GPU's best NIC are down"
               : whose(report, choices) + "all ports of the best NIC are down",
           {},
-          {{"now", "connect the ports, or set them up; this shows each port's state", "gdr list"}}};
+          {{"now", "connect the ports, or set them up; this shows each port's state",
+            text::Command("gdr list")}}};
 }
 
 Verdict bad(const Report& report, const Choices& choices) {
@@ -125,8 +128,8 @@ Verdict bad(const Report& report, const Choices& choices) {
       {},
       {}};
   allow_for_nccl(report, verdict);
-  verdict.steps.push_back(
-      {"now", "measures whether direct is faster than through host memory", "gdr perf"});
+  verdict.steps.push_back({"now", "measures whether direct is faster than through host memory",
+                           text::Command("gdr perf")});
   verdict.steps.push_back(
       {"for good", "move each NIC to a slot below its GPU's own switch or host bridge", {}});
   return verdict;
@@ -141,7 +144,7 @@ Verdict not_known(const Report& report, const Choices& choices) {
                              : "this source does not show how near the NICs are"),
           {},
           {{"next", "run this on the host itself, or with a capture of it (gdr doctor capture)",
-            "sudo gdr topo"}}};
+            text::Command("sudo gdr topo")}}};
 }
 
 Verdict likely_good(const Report& report, const Choices& choices) {
@@ -151,8 +154,8 @@ Verdict likely_good(const Report& report, const Choices& choices) {
                   {},
                   {}};
   allow_for_nccl(report, verdict);
-  verdict.steps.push_back(
-      {"next", "measures whether direct is faster than through host memory", "gdr perf"});
+  verdict.steps.push_back({"next", "measures whether direct is faster than through host memory",
+                           text::Command("gdr perf")});
   return verdict;
 }
 
@@ -160,7 +163,7 @@ Verdict good(const Report& report) {
   return {"GOOD",
           count_of_good(report) + ": no CPU is on the path" + count_of_sharing(report),
           {},
-          {{"next", "checks drivers, limits and settings", "gdr doctor"}}};
+          {{"next", "checks drivers, limits and settings", text::Command("gdr doctor")}}};
 }
 
 // Without these NCCL would send data over NICs that manage NVSwitches.
@@ -168,7 +171,7 @@ void exclude_management(const Report& report, Verdict& verdict) {
   const std::string names = management_names(report.inventory);
   if (names.empty()) return;
   verdict.steps.insert(verdict.steps.begin(), {"now", "keeps NCCL away from the management NICs",
-                                               "export NCCL_IB_HCA=^=" + names});
+                                               text::Command("export NCCL_IB_HCA=^={}", names)});
 }
 
 Verdict first_of(const Report& report) {

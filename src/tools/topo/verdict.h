@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "text/command.h"
 #include "topo/best.h"
 
 namespace gdr::topo {
@@ -19,9 +20,9 @@ inline constexpr const char* kUnreliable = "UNRELIABLE";  // a verdict's word in
 
 // Something to do; at least one of note and command is there.
 struct Step {
-  std::string when;     // "now", "or", "for good", "next"
-  std::string note;     // what it does, or what to do by hand
-  std::string command;  // can be pasted as it is
+  std::string when;  // "now", "or", "for good", "next"
+  std::string note;  // what it does, or what to do by hand
+  text::Command command;
 };
 
 struct Verdict {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "text/command.h"
 #include "text/format.h"
 
 namespace gdr::watching {
@@ -101,8 +102,8 @@ std::string how_far(const Observations& seen, std::uint64_t libraries) {
   if ((libraries & (ledger::kVerbs | ledger::kSoftNic)) != 0) {
     if (!seen.has_nic && (libraries & ledger::kSoftNic) == 0) {
       return "libibverbs is loaded and finds no device: this host has no RDMA NIC; for the "
-             "software NIC: gdr watch -- gdr run -- " +
-             seen.program.name;
+             "software NIC: " +
+             text::Command("gdr watch -- gdr run -- {}", seen.program.name).text();
     }
     return "libibverbs is loaded, and it opened no device";
   }
@@ -132,7 +133,8 @@ std::vector<std::string> why_staged(const Report& report) {
   std::vector<std::string> reasons = {
       "it never tried to register GPU memory: it is built or set without GPUDirect RDMA"};
   if ((libraries_of(report.seen) & ledger::kNccl) != 0) {
-    reasons.emplace_back("NCCL says why: gdr nccl run -- " + report.seen.program.name);
+    reasons.emplace_back("NCCL says why: " +
+                         text::Command("gdr nccl run -- {}", report.seen.program.name).text());
   }
   return reasons;
 }

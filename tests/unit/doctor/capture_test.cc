@@ -40,7 +40,7 @@ std::string findings_of(const std::string& root) {
   for (const Judgement& judgement : report.judgements) {
     for (const Finding& finding : judgement.findings) {
       text += std::string(judgement.check->id) + ": " + name_of(finding.outcome) + " " +
-              finding.subject + ": " + finding.summary + " " + finding.fix.now.command +
+              finding.subject + ": " + finding.summary + " " + finding.fix.now.command.text() +
               finding.fix.now.note;
       for (const Evidence& evidence : finding.evidence) {
         text += "\n    " + evidence.source + " = " + evidence.value;

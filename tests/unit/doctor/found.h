@@ -54,7 +54,7 @@ inline std::string outcomes(const Findings& findings) {
 }
 
 inline std::string said(const Action& action) {
-  return action.command + "|" + action.note + "|" + action.by_hand;
+  return action.command.text() + "|" + action.note + "|" + action.by_hand.text();
 }
 
 // All that there is to read in them; for what a test claims they say.

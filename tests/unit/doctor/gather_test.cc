@@ -6,7 +6,7 @@ namespace gdr::doctor {
 namespace {
 
 Finding finding(Outcome outcome, const std::string& subject, const std::string& summary,
-                const std::string& now = "") {
+                const text::Command& now = {}) {
   Finding made;
   made.outcome = outcome;
   made.subject = subject;
@@ -36,19 +36,20 @@ TEST(Gathered, NamesEachThatIsWrong) {
 
 TEST(Gathered, KeepsWhatDiffersApart) {
   Gathered gathered("NICs");
-  gathered.add(finding(Outcome::kWarn, "a", "slow", "turn"), "a");
-  gathered.add(finding(Outcome::kWarn, "b", "slow", "press"), "b");
-  gathered.add(finding(Outcome::kFail, "c", "slow", "turn"), "c");
+  gathered.add(finding(Outcome::kWarn, "a", "slow", text::Command("turn")), "a");
+  gathered.add(finding(Outcome::kWarn, "b", "slow", text::Command("press")), "b");
+  gathered.add(finding(Outcome::kFail, "c", "slow", text::Command("turn")), "c");
   EXPECT_EQ(gathered.take().size(), 3u);
 }
 
 TEST(Gathered, MakesOneCommandForAllOfThem) {
   Gathered gathered("NICs");
   for (const char* name : {"eth0", "eth1"}) {
-    gathered.add(finding(Outcome::kWarn, name, "slow", "set {} 1\npress {}"), name);
+    gathered.add(
+        finding(Outcome::kWarn, name, "slow", text::Command::of_each("set {} 1\npress {}")), name);
   }
   const Action now = gathered.take()[0].fix.now;
-  EXPECT_EQ(now.command,
+  EXPECT_EQ(now.command.text(),
             "for d in eth0 eth1; do set $d 1; done\nfor d in eth0 eth1; do press $d; done");
   EXPECT_EQ(now.note, "for eth0, eth1");
 }
@@ -83,12 +84,8 @@ TEST(Gathered, StaysBoundedHoweverManyAreWrongInTheirOwnWay) {
   EXPECT_LT(found[1].evidence.size(), 200u);
 }
 
-TEST(Command, TakesNoNameThatAShellWouldRead) {
-  EXPECT_EQ(command_for("up {}", {"ens1f0np0"}), "up ens1f0np0");
-  EXPECT_EQ(command_for("up {}", {"a;reboot"}), "up DEVICE");
-  EXPECT_EQ(command_for("up {}", {"-rf", "$(x)"}), "up DEVICE");
+TEST(Gathered, NamesOnlyPlainDevicesInASentence) {
   EXPECT_EQ(note_for("give {} a name", {"a", "b c"}), "give a, DEVICE a name");
-  EXPECT_EQ(command_for("reboot", {"a", "b"}), "reboot");
 }
 
 }  // namespace

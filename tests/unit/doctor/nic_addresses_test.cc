@@ -73,15 +73,16 @@ TEST(MtuCheck, KnowsThePathMtuThatAnInterfaceLeavesRoomFor) {
   const Findings found = find(kMtu, machine);
   EXPECT_EQ(outcomes(found), "warn");
   EXPECT_EQ(found[0].summary, "MTU 1500: packets of 1024 bytes instead of 4096");
-  EXPECT_EQ(found[0].fix.now.command, "sudo ip link set dev ens1np0 mtu 4200");
+  EXPECT_EQ(found[0].fix.now.command.text(), "sudo ip link set dev ens1np0 mtu 4200");
 }
 
-TEST(MtuCheck, MakesNoCommandOfAHostileName) {
+TEST(MtuCheck, QuotesAHostileName) {
   Machine machine;
   machine.add_switch(1);
   machine.nic("mlx5_1").mtu = 1500;
   machine.nic("mlx5_1").netdev = "a;reboot";
-  EXPECT_EQ(find(kMtu, machine)[0].fix.now.command, "sudo ip link set dev DEVICE mtu 4200");
+  EXPECT_EQ(find(kMtu, machine)[0].fix.now.command.text(),
+            "sudo ip link set dev 'a;reboot' mtu 4200");
 }
 
 }  // namespace

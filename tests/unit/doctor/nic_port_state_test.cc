@@ -27,7 +27,7 @@ TEST(PortStateCheck, FailsWhereAGpuHasNoOtherNicAsNear) {
   EXPECT_EQ(outcomes(found), "ok fail");
   EXPECT_EQ(found[1].subject, "mlx5_2 port 1");
   EXPECT_EQ(found[1].summary, "no link");
-  EXPECT_EQ(found[1].fix.now.command, "sudo mlxlink -d 0000:3a:00.0");
+  EXPECT_EQ(found[1].fix.now.command.text(), "sudo mlxlink -d 0000:3a:00.0");
 }
 
 TEST(PortStateCheck, SaysHowToSwitchAPortOn) {
@@ -37,7 +37,7 @@ TEST(PortStateCheck, SaysHowToSwitchAPortOn) {
   machine.nic("mlx5_1").physical = "3: Disabled";
   const Findings found = find(kPortState, machine);
   EXPECT_EQ(outcomes(found), "fail");
-  EXPECT_EQ(found[0].fix.now.command, "sudo ip link set dev ens1np0 up");
+  EXPECT_EQ(found[0].fix.now.command.text(), "sudo ip link set dev ens1np0 up");
 }
 
 // A second NIC below the first switch, on a card of its own.

@@ -24,7 +24,7 @@ TEST(LosslessCheck, IsUnknownWithoutSysfsEntriesAndNamesTheCommandsThatTell) {
   machine.add_switch(1);
   const Findings found = find(kLossless, machine);
   EXPECT_EQ(outcomes(found), "unknown");
-  EXPECT_EQ(found[0].fix.now.command, "mlnx_qos -i ens1np0\ndcb pfc show dev ens1np0");
+  EXPECT_EQ(found[0].fix.now.command.text(), "mlnx_qos -i ens1np0\ndcb pfc show dev ens1np0");
 }
 
 TEST(LosslessCheck, IsWellWithEcnAndTrustInDscp) {
@@ -48,7 +48,7 @@ TEST(LosslessCheck, WarnsWithoutEcnOrTrustInDscp) {
   machine.write(std::string(kNet) + "qos/trust", "pcp\n");
   const Findings found = find(kLossless, machine);
   EXPECT_EQ(outcomes(found), "warn");
-  EXPECT_EQ(found[0].fix.now.command, "sudo mlnx_qos -i ens1np0 --trust dscp");
+  EXPECT_EQ(found[0].fix.now.command.text(), "sudo mlnx_qos -i ens1np0 --trust dscp");
 }
 
 constexpr const char* kPort = "sys/class/infiniband/mlx5_1/ports/1/";

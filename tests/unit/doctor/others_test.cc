@@ -130,7 +130,7 @@ TEST(ManagementNicsCheck, WarnsWhereNcclWouldTakeThem) {
     const Findings found = find_in(kManagementNics, inventory, environment);
     EXPECT_EQ(outcomes(found), expected) << value;
     if (std::string(expected) == "warn") {
-      EXPECT_EQ(found[0].fix.now.command, "export NCCL_IB_HCA=^=mlx5_8,mlx5_9") << value;
+      EXPECT_EQ(found[0].fix.now.command.text(), "export NCCL_IB_HCA=^=mlx5_8,mlx5_9") << value;
     }
   }
 }

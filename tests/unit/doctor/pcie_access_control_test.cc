@@ -28,8 +28,8 @@ TEST(AccessControlCheck, NamesExactlyThePortThatRedirectsAndTheCommandForIt) {
   EXPECT_EQ(outcomes(found), "ok fail");
   EXPECT_EQ(found[1].subject, "GPU 0000:39:00.0 - mlx5_2");
   EXPECT_EQ(found[1].summary, "request redirect, completion redirect set at 0000:37:02.0");
-  EXPECT_EQ(found[1].fix.now.command, "sudo gdr fix acs --apply");
-  EXPECT_EQ(found[1].fix.now.by_hand, "sudo setpci -s 0000:37:02.0 ECAP_ACS+6.w=0000:002c");
+  EXPECT_EQ(found[1].fix.now.command.text(), "sudo gdr fix acs --apply");
+  EXPECT_EQ(found[1].fix.now.by_hand.text(), "sudo setpci -s 0000:37:02.0 ECAP_ACS+6.w=0000:002c");
   ASSERT_EQ(found[1].evidence.size(), 1u);
   EXPECT_EQ(found[1].evidence[0].value, "0x001d");
 }

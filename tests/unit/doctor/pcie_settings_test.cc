@@ -82,7 +82,7 @@ TEST(RelaxedOrderingCheck, WarnsWhereItIsOffAndMatters) {
   machine.write("proc/cpuinfo", "vendor_id\t: AuthenticAMD\n");
   const Findings found = find(kRelaxedOrdering, machine);
   EXPECT_EQ(outcomes(found), "warn");
-  EXPECT_EQ(found[0].fix.now.command, "sudo setpci -s 0000:1a:00.0 CAP_EXP+8.w=10:10");
+  EXPECT_EQ(found[0].fix.now.command.text(), "sudo setpci -s 0000:1a:00.0 CAP_EXP+8.w=10:10");
 }
 
 TEST(RelaxedOrderingCheck, WarnsOfVariablesThatTurnItOff) {

@@ -59,7 +59,7 @@ TEST(LockedMemory, OfServicesIsJudgedByName) {
   patient.machine.write("proc/900/limits", limits("8388608"));
   const Findings found = patient.find(kLockedMemory);
   EXPECT_EQ(outcomes(found), "ok fail");
-  EXPECT_EQ(found[1].fix.for_good.command,
+  EXPECT_EQ(found[1].fix.for_good.command.text(),
             "sudo gdr fix locked-memory --apply --persist\n"
             "sudo systemctl daemon-reload && sudo systemctl restart containerd");
   EXPECT_TRUE(says(found, "/etc/systemd/system/containerd.service.d/95-gdrkit.conf"));

@@ -173,8 +173,9 @@ TEST(PeerMemoryLoading, FindsADriverAtTheGivenPlaceAndSaysItToFix) {
   patient.environment = {{"NVIDIA_DRIVER_ROOT", "/srv/gpu"}};
   EXPECT_EQ(outcomes(patient.find(kPeerMemoryLoading)), "ok");
   const Findings found = patient.find(kRegistrationPath);
-  EXPECT_EQ(found.at(0).fix.now.command, "sudo gdr fix peer-memory --driver-root /srv/gpu --apply");
-  EXPECT_EQ(found.at(0).fix.now.by_hand, "sudo modprobe -d /srv/gpu nvidia-peermem");
+  EXPECT_EQ(found.at(0).fix.now.command.text(),
+            "sudo gdr fix peer-memory --driver-root /srv/gpu --apply");
+  EXPECT_EQ(found.at(0).fix.now.by_hand.text(), "sudo modprobe -d /srv/gpu nvidia-peermem");
 }
 
 TEST(PeerMemory, OfAnEarlierDriverIsAModuleOfItsOwn) {
@@ -186,7 +187,7 @@ TEST(PeerMemory, OfAnEarlierDriverIsAModuleOfItsOwn) {
   patient.machine.write(kModulesDep, "extra/nv_peer_mem.ko: updates/nvidia.ko kernel/ib_core.ko\n");
   EXPECT_TRUE(says(patient.find(kPeerMemoryLoading), "prevents loading nv_peer_mem"));
   const Findings found = patient.find(kRegistrationPath);
-  EXPECT_EQ(found.at(0).fix.now.by_hand, "sudo modprobe nv_peer_mem");
+  EXPECT_EQ(found.at(0).fix.now.by_hand.text(), "sudo modprobe nv_peer_mem");
   EXPECT_FALSE(says(found, "nvidia-peermem"));
   EXPECT_FALSE(says(patient.find(kGpuDriver), "same driver release")) << "440 has no open one";
 }

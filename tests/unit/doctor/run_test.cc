@@ -15,7 +15,9 @@ namespace gdr::doctor::test {
 namespace {
 
 Findings find_ok(const Host&) { return {ok("GPU 1", "fine", {{"/sys/a", "1"}})}; }
-Fix fix_of_slow() { return {to_do("turn it up"), by_gdr_fix_for_good("speed", "faster {}")}; }
+Fix fix_of_slow() {
+  return {to_do("turn it up"), by_gdr_fix_for_good("speed", text::Command("faster"))};
+}
 Findings find_two(const Host&) {
   return {warn("GPU 1", "slow", {}, "It waits.", fix_of_slow()),
           warn("GPU 2", "slow", {}, "It waits.", fix_of_slow())};
@@ -98,7 +100,7 @@ TEST(Text, BeginsWithWhatIsToBeDoneFirstAndFoldsWhatIsAlikeAndWell) {
             "         for good:\n"
             "           sudo gdr fix speed --apply --persist\n"
             "         or by hand:\n"
-            "           faster {}\n"
+            "           faster\n"
             "unknown  not shown  [hidden]\n"
             "         to find out:\n"
             "           ask root");
@@ -204,7 +206,7 @@ TEST(Json, HasEveryFindingInOrderAndEveryCheck) {
             "line 1\nline 2 that is so long that it would not fit into a line");
   EXPECT_EQ(first["fix"]["now"]["note"], "all of it");
   EXPECT_EQ(first["fix"]["for_good"]["command"], "");
-  EXPECT_EQ(document["findings"][1]["fix"]["for_good"]["by_hand"], "faster {}");
+  EXPECT_EQ(document["findings"][1]["fix"]["for_good"]["by_hand"], "faster");
   EXPECT_EQ(first["evidence"][0]["source"], "/proc/b");
   ASSERT_EQ(document["checks"].size(), 5u);
   for (const auto& check : document["checks"]) {

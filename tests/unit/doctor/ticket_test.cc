@@ -100,7 +100,7 @@ TEST(Ticket, HasEachFindingWithWhatToTypeAndWhatWasRead) {
   finding.consequence = "Half the bandwidth.";
   finding.evidence = {{"/sys/x/config", "0x1d"}};
   finding.fix.now = to_type("sudo gdr fix acs --apply", "when jobs may stop");
-  finding.fix.for_good = by_gdr_fix_for_good("acs", "setpci -s 19:00.0 0x4e.w=0");
+  finding.fix.for_good = by_gdr_fix_for_good("acs", text::Command("setpci -s 19:00.0 0x4e.w=0"));
   const Report report = report_of({finding});
   const std::string page = to_html(ticket_of(report)), text = to_markdown(ticket_of(report));
   for (const char* part :

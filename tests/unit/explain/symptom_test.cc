@@ -5,11 +5,12 @@
 namespace gdr::explain {
 namespace {
 
-using Commands = std::vector<std::string>;
+using Commands = std::vector<text::Command>;
 
 TEST(Steps, AreCommandsWhereNothingButACommandStands) {
   EXPECT_EQ(commands_of("`ip link`; `rdma link`; the interface must be in both; `rdma system`"),
-            (Commands{"ip link", "rdma link", "rdma system"}));
+            (Commands{text::Command("ip link"), text::Command("rdma link"),
+                      text::Command("rdma system")}));
 }
 
 TEST(Steps, LeaveACommandWithinASentenceAsProse) {
@@ -22,7 +23,7 @@ TEST(Steps, LeaveACommandWithinASentenceAsProse) {
 }
 
 TEST(Steps, KeepASemicolonWithinACommand) {
-  EXPECT_EQ(commands_of("`cd x; make`"), Commands{"cd x; make"});
+  EXPECT_EQ(commands_of("`cd x; make`"), Commands{text::Command("cd x; make")});
 }
 
 TEST(Steps, AreNoneOfAnEmptyFix) { EXPECT_TRUE(steps_of("").empty()); }

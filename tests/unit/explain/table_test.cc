@@ -41,7 +41,7 @@ TEST(Symptoms, HaveIdsOfTheirOwn) {
 
 TEST(Symptoms, SayEverythingThatAReaderNeeds) {
   for (const Symptom* symptom : all_symptoms()) {
-    const std::string fixes = std::string(symptom->fix_now) + symptom->fix_for_good;
+    const std::string fixes = std::string(symptom->fix_now) + std::string(symptom->fix_for_good);
     for (const std::string& text : {std::string(symptom->title), std::string(symptom->cause),
                                     std::string(symptom->consequence), fixes}) {
       EXPECT_FALSE(text.empty()) << symptom->id;

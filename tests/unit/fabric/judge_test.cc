@@ -14,7 +14,7 @@ std::string all_of(const Report& report) {
   for (const Finding& finding : report.findings) {
     text += "  [" + std::string(name_of(finding.culprit)) + "] " + finding.text + "\n";
     for (const std::string& line : finding.evidence) text += "      " + line + "\n";
-    text += "      next: " + finding.next + "\n";
+    text += "      next: " + finding.next.text() + "\n";
   }
   return text;
 }
@@ -79,19 +79,20 @@ TEST(FabricJudge, FindingSaysInWordsWhatWhereAndWhatToType) {
   fabric.faults.push_back(slow_host(7, 0.85));
   const Finding finding = only_finding(fabric.run());
   EXPECT_EQ(finding.text, "n0007: 15 % slower than the fleet on every rail");
-  EXPECT_EQ(finding.next, "scontrol update NodeName=n0007 State=DRAIN Reason=\"gdr fabric: slow\"");
+  EXPECT_EQ(finding.next.text(),
+            "scontrol update NodeName=n0007 State=DRAIN Reason='gdr fabric: slow'");
   ASSERT_EQ(finding.evidence.size(), 3U);
   EXPECT_EQ(finding.evidence[0].substr(0, 13), "mlx5_0 sends ");
   EXPECT_EQ(finding.evidence[2].substr(0, 38), "Retested alone on the fabric 3 times, ");
-  EXPECT_EQ(drain_command(fabric.report),
-            "scontrol update NodeName=n0007 State=DRAIN Reason=\"gdr fabric: see its report\"");
+  EXPECT_EQ(drain_command(fabric.report).text(),
+            "scontrol update NodeName=n0007 State=DRAIN Reason='gdr fabric: see its report'");
 }
 
 TEST(FabricJudge, ProcessesOfOneHostAreReachedWithoutARemoteShell) {
   MadeUpFabric fabric({.hosts = 64, .rails = 2});
   fabric.report.processes_as_hosts = true;
   fabric.faults.push_back(slow_host(7, 0.85));
-  EXPECT_EQ(only_finding(fabric.run()).next, "gdr doctor");
+  EXPECT_EQ(only_finding(fabric.run()).next.text(), "gdr doctor");
 }
 
 TEST(FabricJudge, SlowNicIsOneRailInBothDirections) {
@@ -242,7 +243,28 @@ TEST(FabricJudge, OfTwoHostsOnlyTheRailIsNamed) {
     EXPECT_EQ(finding.culprit, Culprit::kPair);
     EXPECT_EQ(finding.rail, 2);
   }
-  EXPECT_EQ(report.findings[0].next, "srun -N2 -w n[0000-0001] gdr fabric");
+  EXPECT_EQ(report.findings[0].next.text(), "srun -N2 -w 'n[0000-0001]' gdr fabric");
+}
+
+TEST(FabricJudge, NameThatSaysMoreThanItselfIsLeftToTheReader) {
+  for (const char* name :
+       {"n[0001-0063]", "ALL", "all", ";id>N1;#", "$(id)", "-w", "n1,n2", "a\nid"}) {
+    MadeUpFabric fabric({.hosts = 64, .rails = 2});
+    fabric.report.hosts[7].name = name;
+    fabric.faults.push_back(slow_host(7, 0.85));
+    EXPECT_EQ(only_finding(fabric.run()).next.text(),
+              "scontrol update NodeName=NAME State=DRAIN Reason='gdr fabric: slow'")
+        << name;
+  }
+}
+
+TEST(FabricJudge, NameOfARailStaysWithinTheReason) {
+  MadeUpFabric fabric({.hosts = 64, .rails = 2});
+  fabric.report.hosts[7].rails[1].nic = "a'\"$(id)`id`;id #";
+  fabric.faults.push_back(slow_nic(7, 1, 0.5));
+  EXPECT_EQ(only_finding(fabric.run()).next.text(),
+            "scontrol update NodeName=n0007 State=DRAIN "
+            "Reason='gdr fabric: a'\\''\"$(id)`id`;id # slow'");
 }
 
 TEST(FabricJudge, LateHostIsFoundByItsLatency) {
@@ -316,7 +338,7 @@ TEST(FabricJudge, HostThatNeverCameIsAFinding) {
   fabric.report.hosts[4].rails.clear();
   const Report& report = fabric.run();
   expect_only(report, Fault::kNeverCame, Culprit::kHost, {4}, -1);
-  EXPECT_EQ(report.findings.at(0).next, "scontrol show node n0004");
+  EXPECT_EQ(report.findings.at(0).next.text(), "scontrol show node n0004");
 }
 
 TEST(FabricJudge, MissingRailIsAFinding) {

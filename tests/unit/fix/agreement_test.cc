@@ -92,7 +92,7 @@ Answers ask(FakeHost& fake) {
 std::string refusals_of(const Proposal& proposal) {
   std::string text;
   for (const std::string& one : proposal.refusals) text += one + "\n";
-  for (const ToType& one : proposal.commands) text += one.command + "\n" + one.note + "\n";
+  for (const ToType& one : proposal.commands) text += one.command.text() + "\n" + one.note + "\n";
   return text;
 }
 
@@ -110,7 +110,7 @@ void expect_well(const Answers& answers) {
 
 void expect_load(const Answers& answers, const Kind& kind) {
   EXPECT_EQ(answers.path->outcome, doctor::Outcome::kFail);
-  EXPECT_EQ(answers.path->fix.now.command, "sudo gdr fix peer-memory --apply");
+  EXPECT_EQ(answers.path->fix.now.command.text(), "sudo gdr fix peer-memory --apply");
   ASSERT_TRUE(answers.loading);
   EXPECT_EQ(answers.loading->outcome, doctor::Outcome::kOk) << answers.loading->summary;
   EXPECT_TRUE(has(answers.loading->summary, kind.words)) << answers.loading->summary;
@@ -120,13 +120,13 @@ void expect_load(const Answers& answers, const Kind& kind) {
   EXPECT_EQ(planned.refusal, "");
   EXPECT_EQ(planned.change->record().target, kind.words);
   EXPECT_EQ(planned.change->record().path + (*kind.root == '\0' ? "" : "/"), kind.root);
-  EXPECT_TRUE(has(answers.path->fix.now.by_hand, std::string(" ") + kind.words))
-      << answers.path->fix.now.by_hand;
+  EXPECT_TRUE(has(answers.path->fix.now.by_hand.text(), std::string(" ") + kind.words))
+      << answers.path->fix.now.by_hand.text();
 }
 
 void expect_cannot(const Answers& answers, const Kind& kind) {
   EXPECT_EQ(answers.path->outcome, doctor::Outcome::kFail);
-  EXPECT_NE(answers.path->fix.now.command.rfind("sudo gdr fix", 0), 0u) << "it would refuse";
+  EXPECT_NE(answers.path->fix.now.command.text().rfind("sudo gdr fix", 0), 0u) << "it would refuse";
   ASSERT_TRUE(answers.loading);
   EXPECT_NE(answers.loading->outcome, doctor::Outcome::kOk) << answers.loading->summary;
   EXPECT_TRUE(answers.proposal.changes.empty());
@@ -139,7 +139,8 @@ void expect_cannot(const Answers& answers, const Kind& kind) {
   EXPECT_TRUE(has(answers.loading->summary, reason.substr(0, reason.find('\n'))))
       << answers.loading->summary << "\n"
       << fixes;
-  const std::string first_step = fix.now.command.substr(0, fix.now.command.find('\n'));
+  const std::string first_step =
+      fix.now.command.text().substr(0, fix.now.command.text().find('\n'));
   for (const std::string& said : {first_step, fix.now.note, fix.for_good.note}) {
     EXPECT_TRUE(said.empty() || has(fixes, said)) << said << "\n" << fixes;
   }
@@ -200,8 +201,8 @@ TEST(DoctorAndFix, WriteTheSameLinesToTheSameFilesAgainstLimitsOfLockedMemory) {
   for (std::size_t i = 0; i < 2; ++i) {
     const Record& record = plan[0].changes[i].change->record();
     const doctor::Action& action = found[i].fix.for_good;
-    EXPECT_TRUE(has(action.command, "sudo gdr fix locked-memory --apply --persist"));
-    const auto [file, lines] = written_by(action.by_hand);
+    EXPECT_TRUE(has(action.command.text(), "sudo gdr fix locked-memory --apply --persist"));
+    const auto [file, lines] = written_by(action.by_hand.text());
     EXPECT_EQ(file, "/" + record.target);
     EXPECT_EQ(*record.new_value, std::string(kMark) + "\n" + lines);
   }

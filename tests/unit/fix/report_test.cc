@@ -23,7 +23,7 @@ Record port(const std::string& address) {
 
 Report planned(const std::vector<std::string>& refusals) {
   Report report;
-  report.command = "sudo gdr fix acs --apply";
+  report.command = text::Command("sudo gdr fix acs --apply");
   report.journal_file = "/var/lib/gdrkit/fix/journal";
   Proposal proposal;
   proposal.topic = "acs";

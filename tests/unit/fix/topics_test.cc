@@ -49,7 +49,7 @@ class Topics : public testing::Test {
 
   static std::string all_of(const std::vector<ToType>& commands) {
     std::string text;
-    for (const ToType& one : commands) text += one.command + "|" + one.note + "\n";
+    for (const ToType& one : commands) text += one.command.text() + "|" + one.note + "\n";
     return text;
   }
 

@@ -46,7 +46,7 @@ TEST(Judge, OpenMpiCrashesOverUcxWithoutCudaAndStagesWithoutUcx) {
   const Judgement judgement = judge(over_ucx("4.1.5", Tri::kNo, "1.12.1"), {}, {});
   EXPECT_EQ(judgement.verdict, Verdict::kNone);
   ASSERT_EQ(judgement.settings.size(), 1U);
-  EXPECT_EQ(judgement.settings.front().command, "mpirun --mca pml ob1");
+  EXPECT_EQ(judgement.settings.front().command.text(), "mpirun --mca pml ob1");
   EXPECT_EQ(judgement.with_settings, Verdict::kStaged);
 }
 
@@ -102,7 +102,7 @@ TEST(Judge, CudaThatIsSwitchedOffCrashes) {
   EXPECT_EQ(judgement.verdict, Verdict::kNone);
   EXPECT_EQ(judgement.with_settings, Verdict::kDirect);
   ASSERT_FALSE(judgement.settings.empty());
-  EXPECT_EQ(judgement.settings.front().command, "mpirun --mca opal_cuda_support 1");
+  EXPECT_EQ(judgement.settings.front().command.text(), "mpirun --mca opal_cuda_support 1");
 }
 
 TEST(Judge, MissingDriverHalfStages) {
@@ -152,7 +152,7 @@ TEST(Judge, UcxIsNotChosenByItselfOnOtherNics) {
   EXPECT_EQ(judgement.verdict, Verdict::kStaged);
   EXPECT_EQ(judgement.with_settings, Verdict::kDirect);
   ASSERT_FALSE(judgement.settings.empty());
-  EXPECT_EQ(judgement.settings.back().command, "mpirun --mca pml ucx");
+  EXPECT_EQ(judgement.settings.back().command.text(), "mpirun --mca pml ucx");
   half.mellanox_nic = true;
   EXPECT_EQ(verdict(one, half), Verdict::kDirect);
   half.mellanox_nic = false;

@@ -87,17 +87,18 @@ TEST(NcclCause, IsNeverMissingWhereTheExpectationIsNotMet) {
 TEST(NcclCause, IsTheModuleWhereTheNicCannot) {
   const Report report = report_of("2.14.3", {kNicCannot, kSend});
   ASSERT_EQ(ids(report.causes), Ids{"no_peer_memory"});
-  EXPECT_EQ(report.causes[0].next, "sudo modprobe nvidia-peermem");
+  EXPECT_EQ(report.causes[0].next.text(), "sudo modprobe nvidia-peermem");
   EXPECT_EQ(report.causes[0].evidence->text, kNicCannot);
   EXPECT_EQ(report.causes[0].evidence->line, 2u);
   // NCCL before 2.9 looks for the module's former name alone.
-  EXPECT_EQ(report_of("2.8.4", {kNicCannot, kSend}).causes[0].next, "sudo modprobe nv_peer_mem");
+  EXPECT_EQ(report_of("2.8.4", {kNicCannot, kSend}).causes[0].next.text(),
+            "sudo modprobe nv_peer_mem");
 }
 
 TEST(NcclCause, IsDmaBufSwitchedOffIfTheEnvironmentSaysSo) {
   const Report report =
       report_of("2.21.5", {"NCCL_DMABUF_ENABLE set by environment to 0.", kNicCannot, kSend});
-  EXPECT_EQ(report.causes[0].next, "unset NCCL_DMABUF_ENABLE");
+  EXPECT_EQ(report.causes[0].next.text(), "unset NCCL_DMABUF_ENABLE");
 }
 
 TEST(NcclCause, IsTheOneHostWhoseNicCannot) {
@@ -113,10 +114,10 @@ TEST(NcclCause, IsTheDistanceInTheNamesOfTheVersion) {
   const std::string words = "GPU Direct RDMA Disabled for GPU 0 / HCA 0 (distance 5 > 4)";
   Report report = report_of("2.8.4", {kNicCan, words, kSend});
   ASSERT_EQ(ids(report.causes), Ids{"distance"});
-  EXPECT_EQ(report.causes[0].next, "NCCL_NET_GDR_LEVEL=PHB");
+  EXPECT_EQ(report.causes[0].next.text(), "NCCL_NET_GDR_LEVEL=PHB");
   EXPECT_EQ(report.causes[0].evidence->text, words);
   report = report_of("", {words, kSend});
-  EXPECT_EQ(report.causes[0].next, "NCCL_NET_GDR_LEVEL=SYS");
+  EXPECT_EQ(report.causes[0].next.text(), "NCCL_NET_GDR_LEVEL=SYS");
 }
 
 TEST(NcclCause, AllowsNoMoreThanTheNearestNicOfEachGpuNeeds) {
@@ -126,7 +127,7 @@ TEST(NcclCause, AllowsNoMoreThanTheNearestNicOfEachGpuNeeds) {
                            "GPU Direct RDMA Enabled for GPU 1 / HCA 1 (distance 4 <= 6), read 1",
                            "GPU Direct RDMA Disabled for GPU 1 / HCA 0 (distance 9 > 6)", kSend});
   ASSERT_EQ(ids(report.causes), Ids{"distance"});
-  EXPECT_EQ(report.causes[0].next, "NCCL_NET_GDR_LEVEL=PHB");
+  EXPECT_EQ(report.causes[0].next.text(), "NCCL_NET_GDR_LEVEL=PHB");
 }
 
 TEST(NcclCause, IsTheLevelIfTheEnvironmentSetsItBelowTheDefault) {
@@ -134,11 +135,11 @@ TEST(NcclCause, IsTheLevelIfTheEnvironmentSetsItBelowTheDefault) {
   Report report = report_of(
       "2.21.5", {level, "GPU Direct RDMA Disabled for GPU 0 / HCA 0 (distance 3 > 0)", kSend});
   ASSERT_EQ(ids(report.causes), Ids{"gdr_level"});
-  EXPECT_EQ(report.causes[0].next, "unset NCCL_NET_GDR_LEVEL");
+  EXPECT_EQ(report.causes[0].next.text(), "unset NCCL_NET_GDR_LEVEL");
   // Unsetting would not help where the NIC is farther than the default allows.
   report = report_of("2.21.5",
                      {level, "GPU Direct RDMA Disabled for GPU 0 / HCA 0 (distance 7 > 0)", kSend});
-  EXPECT_EQ(report.causes[0].next, "NCCL_NET_GDR_LEVEL=SYS");
+  EXPECT_EQ(report.causes[0].next.text(), "NCCL_NET_GDR_LEVEL=SYS");
   // 2.30 logs no distance.
   report = report_of("2.30.4", {level, kNicCan, kSend});
   EXPECT_EQ(ids(report.causes), Ids{"gdr_level"});
@@ -148,7 +149,7 @@ TEST(NcclCause, IsReadingWhereOnlySendsLackIt) {
   EXPECT_EQ(ids(report_of("2.21.5", {kSend, kReceiveGdr}).causes), Ids{"gdr_read"});
   EXPECT_EQ(report_of("2.21.5", {"NCCL_NET_GDR_READ set by environment to 0.", kSend, kReceiveGdr})
                 .causes[0]
-                .next,
+                .next.text(),
             "unset NCCL_NET_GDR_READ");
 }
 
@@ -196,7 +197,7 @@ TEST(NcclCause, IsThatNoNetworkIsNeeded) {
 TEST(NcclCause, IsTheLogWhereThatLacksTheAnswer) {
   EXPECT_EQ(ids(report_of("2.21.5", {kSend}).causes), Ids{"log_subsystems"});
   EXPECT_EQ(ids(report_of("2.21.5", {}).causes), Ids{"log_level"});
-  EXPECT_EQ(report_of("2.21.5", {}).causes[0].next,
+  EXPECT_EQ(report_of("2.21.5", {}).causes[0].next.text(),
             "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,ENV,GRAPH");
   EXPECT_EQ(ids(report_of("2.28.3", {"comm 0x1 rank 0 nranks 2 cudaDev 0 - Init COMPLETE"}).causes),
             Ids{"not_connected"});
@@ -206,7 +207,7 @@ TEST(NcclCause, IsAnErrorWhereNothingWasConnected) {
   const Report report =
       report_of("", {"Call to ibv_reg_mr failed with error Cannot allocate memory"});
   EXPECT_EQ(ids(report.causes), Ids{"registration"});
-  EXPECT_EQ(report.causes[0].next, "ulimit -l unlimited");
+  EXPECT_EQ(report.causes[0].next.text(), "ulimit -l unlimited");
 }
 
 TEST(NcclCause, ToldBesidesIsAnErrorOfARunThatMetTheExpectation) {
@@ -215,7 +216,7 @@ TEST(NcclCause, ToldBesidesIsAnErrorOfARunThatMetTheExpectation) {
                            "Call to ibv_modify_qp failed with error Connection timed out"});
   EXPECT_TRUE(report.met);
   ASSERT_EQ(ids(report.also), Ids{"gid"});
-  EXPECT_EQ(report.also[0].next, "unset NCCL_IB_GID_INDEX");
+  EXPECT_EQ(report.also[0].next.text(), "unset NCCL_IB_GID_INDEX");
   EXPECT_EQ(ids(report_of("", {kSendGdr,
                                "NET/IB : Got completion from peer x with status=12 "
                                "opcode=1 len=0 vendor err 129"})

@@ -13,17 +13,18 @@ TEST(StandInPackage, IsInstalledByTheManagerThatInstalledTheProgram) {
   const test::ScratchFolder debian, fedora;
   debian.make("var/lib/dpkg/info/gdrkit.list");
   debian.make("var/lib/rpm");
-  EXPECT_EQ(command_for_stand_ins(debian.root(), kPackaged),
+  EXPECT_EQ(command_for_stand_ins(debian.root(), kPackaged).text(),
             "apt-get install ./gdrkit-standins_*.deb");
   fedora.make("usr/lib/sysimage/rpm");
-  EXPECT_EQ(command_for_stand_ins(fedora.root(), kPackaged), "dnf install ./gdrkit-standins-*.rpm");
+  EXPECT_EQ(command_for_stand_ins(fedora.root(), kPackaged).text(),
+            "dnf install ./gdrkit-standins-*.rpm");
 }
 
 TEST(StandInPackage, IsNotNamedWhereNoPackageBroughtTheProgram) {
   const test::ScratchFolder debian;
   debian.make("var/lib/dpkg/info/gdrkit.list");
-  EXPECT_EQ(command_for_stand_ins(debian.root(), "/opt/gdrkit/bin/gdr"), "");
-  EXPECT_EQ(command_for_stand_ins(test::ScratchFolder().root(), kPackaged), "");
+  EXPECT_EQ(command_for_stand_ins(debian.root(), "/opt/gdrkit/bin/gdr").text(), "");
+  EXPECT_EQ(command_for_stand_ins(test::ScratchFolder().root(), kPackaged).text(), "");
 }
 
 TEST(StandInPackage, MissesAFileInOneLine) {

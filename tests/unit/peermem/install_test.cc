@@ -173,7 +173,7 @@ TEST_F(Install, PassesByAnInstallCommandOfTheDriversPackage) {
   ASSERT_TRUE(prepared) << prepared.error().message;
   const fix::Proposal proposal = plan_install(machine_, survey_, *prepared);
   ASSERT_EQ(proposal.commands.size(), 1U);
-  EXPECT_EQ(proposal.commands[0].command, "sudo modprobe --ignore-install nvidia-peermem");
+  EXPECT_EQ(proposal.commands[0].command.text(), "sudo modprobe --ignore-install nvidia-peermem");
 }
 
 TEST(Enforcement, IsSecureBootLockdownOrAParameter) {

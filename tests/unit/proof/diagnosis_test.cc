@@ -171,7 +171,7 @@ TEST(Advise, OnStandInsSaysFirstThatTheHardwareIsNotToBlame) {
   const Observation unchanged = seen(Kind::kUnchanged);
   const Advice advice = advise(judge(unchanged), unchanged, around);
   EXPECT_NE(advice.causes.front().find("not in your hardware"), std::string::npos);
-  EXPECT_EQ(advice.next, "./test");
+  EXPECT_EQ(advice.next.text(), "./test");
 }
 
 TEST(Advise, AlwaysEndsWithACommandForAFailure) {

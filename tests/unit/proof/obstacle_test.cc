@@ -42,8 +42,8 @@ TEST(MissingHardware, NamesEveryPartThatWasRequiredAndTheCausesOfEach) {
     EXPECT_TRUE(mentions(obstacle->causes, cause)) << cause;
   }
   EXPECT_FALSE(mentions(obstacle->causes, "libibverbs1")) << "that library was found";
-  EXPECT_NE(obstacle->next.find("nvidia-smi"), std::string::npos);
-  EXPECT_NE(obstacle->next.find("ibv_devinfo"), std::string::npos);
+  EXPECT_NE(obstacle->next.text().find("nvidia-smi"), std::string::npos);
+  EXPECT_NE(obstacle->next.text().find("ibv_devinfo"), std::string::npos);
 }
 
 InventoryReport with_stand_ins(bool nic, bool gpu) {
@@ -66,7 +66,7 @@ TEST(ReplacedHardware, IsThePartThatAGpuHostLacks) {
   EXPECT_EQ(lost->seen, std::vector<std::string>{"this machine has no RDMA device"});
   EXPECT_TRUE(mentions(lost->causes, "NIC: its RDMA driver is not loaded"));
   EXPECT_FALSE(mentions(lost->causes, "GPU:"));
-  EXPECT_NE(lost->next.find("lspci -nnk -d 15b3:"), std::string::npos);
+  EXPECT_NE(lost->next.text().find("lspci -nnk -d 15b3:"), std::string::npos);
 }
 
 TEST(ReplacedHardware, IsTheGpuThatAnRdmaHostLacks) {
@@ -102,7 +102,7 @@ TEST(MissingHardware, SaysNothingAboutAPartThatIsThere) {
   ASSERT_TRUE(obstacle);
   EXPECT_EQ(obstacle->seen.size(), 1u);
   EXPECT_FALSE(mentions(obstacle->causes, "GPU"));
-  EXPECT_EQ(obstacle->next.find("nvidia"), std::string::npos);
+  EXPECT_EQ(obstacle->next.text().find("nvidia"), std::string::npos);
 }
 
 TEST(MissingHardware, OfAGpuIsNoneWhereHostMemoryAloneIsAskedAbout) {
@@ -114,6 +114,15 @@ TEST(MissingHardware, OfAGpuIsNoneWhereHostMemoryAloneIsAskedAbout) {
   EXPECT_FALSE(missing_hardware(machine, inventory, true));
   inventory.nics.clear();
   EXPECT_TRUE(missing_hardware(machine, inventory, true));
+}
+
+TEST(Obstacle, OfAnotherHostTellsNobodyWhatToType) {
+  const Obstacle told{{"no GPU"}, {"its driver"}, text::Command("nvidia-smi")};
+  const Result<Obstacle> heard = process::decode<Obstacle>(process::encode(told));
+  ASSERT_TRUE(heard);
+  EXPECT_EQ(heard->seen, told.seen);
+  EXPECT_EQ(heard->causes, told.causes);
+  EXPECT_TRUE(heard->next.empty());
 }
 
 TEST(MissingHardware, IsNoObstacleWhereAStandInTakesItsPlace) {

@@ -233,7 +233,7 @@ TEST(TextReport, OfAFailureGivesSeenCausesAndNext) {
   failed.checks[0].status = Status::kFailed;
   failed.checks[0].symptom = Symptom::kDisplaced;
   failed.checks[0].reason = "the data is displaced by +65536 bytes";
-  failed.checks[0].advice = {{"page size"}, "some command"};
+  failed.checks[0].advice = {{"page size"}, text::Command("some command")};
   failed.verdict = decide({}, failed);
   const std::string text = text_of(failed, Style{});
   EXPECT_NE(text.find("\nFAILED"), std::string::npos);

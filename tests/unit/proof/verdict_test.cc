@@ -17,7 +17,7 @@ Check check(const std::string& title, Status status, Direction direction = {}) {
     result.symptom = Symptom::kBitFlipped;
     result.failed = 1;
     result.reason = "one bit flipped";
-    result.advice = {{"first cause", "second cause"}, "next command"};
+    result.advice = {{"first cause", "second cause"}, text::Command("next command")};
   } else if (status == Status::kNotProved) {
     result.reason = "raw frames need two NIC ports";
   }
@@ -72,7 +72,7 @@ Situation with_a_lost_nic() {
   situation.report.inventory.soft_gpu = false;
   situation.input.machine_has_gpu = true;
   situation.input.replaced =
-      Obstacle{{"this machine has no RDMA device"}, {"NIC: its driver"}, "lspci"};
+      Obstacle{{"this machine has no RDMA device"}, {"NIC: its driver"}, text::Command("lspci")};
   return situation;
 }
 
@@ -83,7 +83,7 @@ TEST(Verdict, OfOneRealPartIsIncompleteAndNoSuccess) {
   EXPECT_EQ(verdict.replaced, std::vector<std::string>{"RDMA NIC"});
   EXPECT_EQ(verdict.real, std::vector<std::string>{"GPU"});
   EXPECT_EQ(verdict.seen, std::vector<std::string>{"this machine has no RDMA device"});
-  EXPECT_EQ(verdict.next, "lspci");
+  EXPECT_EQ(verdict.next.text(), "lspci");
 }
 
 TEST(Verdict, OfAFailedTransferIsFailureAlsoWhereAPartWasReplaced) {
@@ -113,7 +113,7 @@ TEST(Verdict, OfAFailedTransferGivesWhatWasSeenTheCausesAndTheNextCommand) {
   EXPECT_NE(verdict.seen[0].find("RC read"), std::string::npos);
   EXPECT_NE(verdict.seen[0].find("one bit flipped"), std::string::npos);
   EXPECT_EQ(verdict.causes, (std::vector<std::string>{"first cause", "second cause"}));
-  EXPECT_EQ(verdict.next, "next command");
+  EXPECT_EQ(verdict.next.text(), "next command");
 }
 
 TEST(Verdict, OneFailureOutweighsEverythingProvedAndStandInsToo) {
@@ -173,7 +173,7 @@ TEST(Verdict, FailsWithEachReasonWhenNothingCouldBeRegistered) {
   const Verdict verdict = situation.verdict();
   EXPECT_EQ(headline(verdict), "FAILED");
   EXPECT_EQ(verdict.seen.size(), 2u);
-  EXPECT_NE(verdict.next.find("gdr fix peer-memory"), std::string::npos);
+  EXPECT_NE(verdict.next.text().find("gdr fix peer-memory"), std::string::npos);
 }
 
 TEST(Verdict, OfARealNicThatRefusesTheSoftwareGpuIsIncompleteAndPointsToHostMemory) {
@@ -185,7 +185,7 @@ TEST(Verdict, OfARealNicThatRefusesTheSoftwareGpuIsIncompleteAndPointsToHostMemo
   EXPECT_EQ(headline(verdict), "INCOMPLETE: the GPU was simulated, the RDMA NIC is real");
   EXPECT_EQ(verdict.exit_status(), 3);
   EXPECT_EQ(verdict.seen.size(), 1u);
-  EXPECT_EQ(verdict.next, "gdr prove --memory host");
+  EXPECT_EQ(verdict.next.text(), "gdr prove --memory host");
 }
 
 RegistrationResult registration_of(const std::string& gpu, MemoryKind memory, bool ok) {
@@ -264,11 +264,12 @@ TEST(Verdict, OneWayOfRegisteringIsEnough) {
 
 TEST(Verdict, OfAnObstacleIsWhatStoodInTheWay) {
   Situation situation = on_hardware();
-  situation.input.obstacle = Obstacle{{"cuInit failed"}, {"no driver"}, "nvidia-smi"};
+  situation.input.obstacle =
+      Obstacle{{"cuInit failed"}, {"no driver"}, text::Command("nvidia-smi")};
   const Verdict verdict = situation.verdict();
   EXPECT_EQ(headline(verdict), "FAILED");
   EXPECT_EQ(verdict.seen, std::vector<std::string>{"cuInit failed"});
-  EXPECT_EQ(verdict.next, "nvidia-smi");
+  EXPECT_EQ(verdict.next.text(), "nvidia-smi");
 }
 
 RegistrationResult used(MemoryKind memory, Registration way,

@@ -1,15 +1,11 @@
 #include "doctor/checks/gather.h"
 
-#include <ctype.h>
-
 #include <algorithm>
-
-#include "base/environment.h"
+#include <string_view>
 
 namespace gdr::doctor {
 namespace {
 
-constexpr std::size_t kLongestName = 32;
 // Beyond this a list is no help to a reader; all of it is in the evidence.
 constexpr std::size_t kMostNamed = 8;
 // A capture may claim thousands of devices that are all wrong in ways of their own.
@@ -24,7 +20,7 @@ std::string list_of(const std::vector<std::string>& names, const char* between) 
 std::vector<std::string> typable_names(const std::vector<std::string>& devices) {
   std::vector<std::string> names;
   for (const std::string& device : devices) {
-    const std::string name = is_typable(device) ? device : "DEVICE";
+    const std::string name = text::is_plain_name(device) ? device : "DEVICE";
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
@@ -38,17 +34,9 @@ std::string with(std::string text, std::string_view mark, const std::string& dev
   return text;
 }
 
-std::string commands_for(const std::string& commands, const std::vector<std::string>& devices) {
-  std::string text;
-  for (const std::string_view line : split(commands, '\n')) {
-    text += (text.empty() ? "" : "\n") + command_for(std::string(line), devices);
-  }
-  return text;
-}
-
 void name_devices(Action& action, const std::vector<std::string>& devices) {
-  action.command = commands_for(action.command, devices);
-  action.by_hand = commands_for(action.by_hand, devices);
+  action.command = action.command.for_each(devices);
+  action.by_hand = action.by_hand.for_each(devices);
   action.note = note_for(action.note, devices);
 }
 
@@ -74,20 +62,6 @@ std::string subject_of(const std::vector<std::string>& subjects, const std::stri
     return std::to_string(subjects.size()) + " " + nouns;
   }
   return list_of(subjects, ", ");
-}
-
-bool is_typable(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName && name.front() != '-' &&
-         std::ranges::all_of(name, [](unsigned char c) {
-           return isalnum(c) != 0 || c == ':' || c == '.' || c == '_' || c == '-';
-         });
-}
-
-std::string command_for(const std::string& command, const std::vector<std::string>& devices) {
-  if (command.find("{}") == std::string::npos) return command;
-  const std::vector<std::string> names = typable_names(devices);
-  if (names.size() == 1) return with(command, "{}", names.front());
-  return "for d in " + list_of(names, " ") + "; do " + with(command, "{}", "$d") + "; done";
 }
 
 std::string note_for(const std::string& note, const std::vector<std::string>& devices) {

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,14 +49,8 @@ bool alike(const Finding& a, const Finding& b);
 std::string subject_of(const std::vector<std::string>& subjects, const std::string& nouns,
                        Outcome outcome);
 
-// `command` for each device, which stands where it has "{}": itself for one, a loop for several. A
-// device whose name cannot be typed as it is leaves a word to be replaced: names come from captures
-// of others too, and end up in commands.
-std::string command_for(const std::string& command, const std::vector<std::string>& devices);
-// A sentence about all of them: "MTU 4200 for ens1, ens2".
+// A sentence about all of them: "MTU 4200 for ens1, ens2". Names come from captures of others too,
+// and a sentence quotes nothing: "DEVICE" stands for a name that is not plain.
 std::string note_for(const std::string& note, const std::vector<std::string>& devices);
-
-// Letters, digits and what PCI addresses and interface names have besides.
-bool is_typable(std::string_view name);
 
 }  // namespace gdr::doctor

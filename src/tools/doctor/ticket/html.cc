@@ -46,7 +46,7 @@ std::string finding(const Block& block) {
   for (const TicketStep& step : steps_of(found)) {
     text += fmt::format("<div class=\"step\"><p>{}{}</p>", escape_markup(step.when),
                         step.note.empty() ? "" : ": " + escape_markup(step.note));
-    if (!step.command.empty()) text += "<pre>" + escaped_lines(step.command) + "</pre>";
+    if (!step.command.empty()) text += "<pre>" + escaped_lines(step.command.text()) + "</pre>";
     text += "</div>\n";
   }
   return text + evidence(found) + "</section>\n";

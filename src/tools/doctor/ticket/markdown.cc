@@ -24,7 +24,7 @@ std::string finding_text(const Block& block) {
   for (const TicketStep& step : steps_of(finding)) {
     text +=
         "\n" + step.when + ":" + (step.note.empty() ? "" : " " + escape_markdown(step.note)) + "\n";
-    if (!step.command.empty()) text += fenced_markdown("sh", step.command);
+    if (!step.command.empty()) text += fenced_markdown("sh", step.command.text());
   }
   return text + "\n";
 }

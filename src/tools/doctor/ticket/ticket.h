@@ -10,6 +10,7 @@
 
 #include "doctor/host.h"
 #include "doctor/report.h"
+#include "text/command.h"
 
 namespace gdr::doctor {
 
@@ -38,7 +39,8 @@ std::string verdict_of(const Report& report);
 // What to do, each with when: "now", "for good", "to find out", "or by hand"; a note, lines to
 // type, or both.
 struct TicketStep {
-  std::string when, note, command;
+  std::string when, note;
+  text::Command command;
 };
 std::vector<TicketStep> steps_of(const Finding& finding);
 

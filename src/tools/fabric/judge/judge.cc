@@ -155,14 +155,14 @@ void add_examination(Report* report, HostIndex host, const Examined& examined) {
   }
 }
 
-std::string drain_command(const Report& report) {
-  if (!runs_under_slurm(report) || report.processes_as_hosts || is_simulation(report)) return "";
-  std::vector<std::string> names;
+text::Command drain_command(const Report& report) {
+  if (!runs_under_slurm(report) || report.processes_as_hosts || is_simulation(report)) return {};
+  std::vector<HostIndex> hosts;
   for (const Finding& finding : report.findings) {
     if (!finding.is_confirmed || !is_of_one_host(finding)) continue;
-    for (const HostIndex host : finding.hosts) names.push_back(report.hosts[host].name);
+    hosts.insert(hosts.end(), finding.hosts.begin(), finding.hosts.end());
   }
-  return names.empty() ? "" : drain_text(compress_host_list(std::move(names)), "see its report");
+  return hosts.empty() ? text::Command() : drain_command(report, hosts, "see its report");
 }
 
 }  // namespace gdr::fabric

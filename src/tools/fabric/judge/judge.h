@@ -14,6 +14,7 @@
 #include "fabric/messages.h"
 #include "fabric/report.h"
 #include "fabric/round.h"
+#include "text/command.h"
 
 namespace gdr::fabric {
 
@@ -35,6 +36,6 @@ void add_examination(Report* report, HostIndex host, const Examined& examined);
 
 // The command that drains all hosts with confirmed faults of their own, where the run is under
 // Slurm; else empty.
-std::string drain_command(const Report& report);
+text::Command drain_command(const Report& report);
 
 }  // namespace gdr::fabric

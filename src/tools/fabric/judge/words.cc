@@ -1,6 +1,7 @@
 #include "fabric/judge/words.h"
 
 #include <fmt/format.h>
+#include <strings.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,59 +12,46 @@
 namespace gdr::fabric {
 namespace {
 
+using text::Command;
+
 constexpr std::size_t kLongestList = 60;  // characters of a list of hosts in a sentence
 
-// What others named, as one word for a shell.
-std::string shell_word(const std::string& name, std::string_view also_plain = "") {
-  const bool plain = !name.empty() && std::ranges::all_of(name, [&](char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9') || letter == '.' || letter == '_' || letter == '-' ||
-           also_plain.find(letter) != std::string_view::npos;
-  });
-  if (plain && name.front() != '-') return name;
-  std::string quoted = "'";
-  for (const char letter : printable(name)) {
-    if (letter != '\'') quoted += letter;
-  }
-  return quoted + "'";
+// Slurm and gdr fabric read lists in names, and Slurm takes ALL, in whatever letters, for every
+// node: a name that says more than itself is the reader's to replace.
+std::string node_name(const Report& report, HostIndex host) {
+  const std::string& name = report.hosts[host].name;
+  const bool plain = text::is_plain_name(name) && strcasecmp(name.c_str(), "all") != 0;
+  return plain ? name : "NAME";
 }
 
-// Brackets are a shell's, too; but they match only files of these names, and everybody types lists
-// of hosts like that.
-std::string host_list_word(const std::string& list) { return shell_word(list, "[],"); }
+std::string node_list(const Report& report, const std::vector<HostIndex>& hosts) {
+  std::vector<std::string> names;
+  for (const HostIndex host : hosts) names.push_back(node_name(report, host));
+  return compress_host_list(std::move(names));
+}
 
-std::string on_host(const Report& report, HostIndex host, const std::string& command) {
+Command on_host(const Report& report, HostIndex host, text::CommandForm<0> form) {
+  const Command command(form);
   if (report.processes_as_hosts) return command;
-  const std::string name = shell_word(report.hosts[host].name);
-  return runs_under_slurm(report) ? fmt::format("srun -w {} {}", name, command)
-                                  : fmt::format("ssh {} {}", name, command);
+  const std::string name = node_name(report, host);
+  return runs_under_slurm(report) ? Command("srun -w {} {}", name, command)
+                                  : Command("ssh {} {}", name, command);
 }
 
 // The same run, with these hosts only.
-std::string again(const Report& report, const std::vector<HostIndex>& hosts) {
-  if (report.processes_as_hosts) return "";
-  std::vector<std::string> names;
-  for (const HostIndex host : hosts) names.push_back(report.hosts[host].name);
-  const std::size_t count = names.size();
-  const std::string list = host_list_word(compress_host_list(std::move(names)));
-  return runs_under_slurm(report) ? fmt::format("srun -N{} -w {} gdr fabric", count, list)
-                                  : fmt::format("gdr fabric --hosts {}", list);
+Command again(const Report& report, const std::vector<HostIndex>& hosts) {
+  if (report.processes_as_hosts) return {};
+  const std::string list = node_list(report, hosts);
+  return runs_under_slurm(report) ? Command("srun -N{} -w {} gdr fabric", hosts.size(), list)
+                                  : Command("gdr fabric --hosts {}", list);
 }
 
-std::string drain(const Report& report, const Finding& finding) {
-  std::vector<std::string> names;
-  for (const HostIndex host : finding.hosts) names.push_back(report.hosts[host].name);
-  // The text of a finding has no quotes of its own, but names in it are others'.
-  std::string reason = finding.rail < 0
-                           ? std::string(name_of(finding.fault))
-                           : fmt::format("{} {}",
-                                         rail_name(report, finding.hosts.front(),
-                                                   static_cast<std::uint32_t>(finding.rail)),
-                                         name_of(finding.fault));
-  std::erase_if(reason, [](char letter) {
-    return letter == '"' || letter == '$' || letter == '`' || letter == '\\' || letter == '!';
-  });
-  return drain_text(compress_host_list(std::move(names)), reason);
+Command drain(const Report& report, const Finding& finding) {
+  const std::string fault(name_of(finding.fault));
+  if (finding.rail < 0) return drain_command(report, finding.hosts, fault);
+  const std::string rail =
+      rail_name(report, finding.hosts.front(), static_cast<std::uint32_t>(finding.rail));
+  return drain_command(report, finding.hosts, rail + " " + fault);
 }
 
 }  // namespace
@@ -121,9 +109,10 @@ std::string times_text(std::size_t count) {
   return count == 1 ? "once" : fmt::format("{} times", count);
 }
 
-std::string drain_text(const std::string& list, const std::string& reason) {
-  return fmt::format("scontrol update NodeName={} State=DRAIN Reason=\"gdr fabric: {}\"",
-                     host_list_word(list), reason);
+Command drain_command(const Report& report, const std::vector<HostIndex>& hosts,
+                      const std::string& reason) {
+  return Command("scontrol update NodeName={} State=DRAIN Reason={}", node_list(report, hosts),
+                 "gdr fabric: " + reason);
 }
 
 bool runs_under_slurm(const Report& report) {
@@ -132,8 +121,8 @@ bool runs_under_slurm(const Report& report) {
          report.launcher.find("slurm") != std::string::npos;
 }
 
-std::string next_command(const Report& report, const Finding& finding) {
-  if (finding.hosts.empty()) return "";
+Command next_command(const Report& report, const Finding& finding) {
+  if (finding.hosts.empty()) return {};
   const HostIndex host = finding.hosts.front();
   switch (finding.culprit) {
     case Culprit::kFleet:
@@ -142,9 +131,8 @@ std::string next_command(const Report& report, const Finding& finding) {
     case Culprit::kNic:
     case Culprit::kCable:
       if (finding.fault == Fault::kNeverCame) {
-        return runs_under_slurm(report)
-                   ? fmt::format("scontrol show node {}", shell_word(report.hosts[host].name))
-                   : on_host(report, host, "gdr version");
+        return runs_under_slurm(report) ? Command("scontrol show node {}", node_name(report, host))
+                                        : on_host(report, host, "gdr version");
       }
       // Mostly another version, or other devices: nothing that draining mends.
       if (finding.fault == Fault::kLeftOut) return on_host(report, host, "gdr list");
@@ -155,13 +143,14 @@ std::string next_command(const Report& report, const Finding& finding) {
       }
       return on_host(report, host, "gdr doctor");
     case Culprit::kPair:
-      return finding.hosts.size() < 2 ? "" : again(report, finding.hosts);
+      return finding.hosts.size() < 2 ? Command() : again(report, finding.hosts);
     case Culprit::kLeaf:
     case Culprit::kSpine:
       // It shows the counters of all switches' ports; Ethernet switches have no common command.
-      return report.topology.find("ibnetdiscover") != std::string::npos ? "ibqueryerrors" : "";
+      return report.topology.find("ibnetdiscover") != std::string::npos ? Command("ibqueryerrors")
+                                                                        : Command();
   }
-  return "";
+  return {};
 }
 
 }  // namespace gdr::fabric

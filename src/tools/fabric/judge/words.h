@@ -6,6 +6,7 @@
 
 #include "fabric/judge/view.h"
 #include "fabric/report.h"
+#include "text/command.h"
 
 namespace gdr::fabric {
 
@@ -24,12 +25,12 @@ std::string slower_text(double share);          // "15 % slower"
 std::string percent_text(double share);         // "85 %"
 std::string times_text(std::size_t count);      // "once", "3 times"
 
-// `reason` goes between double quotes as it is.
-std::string drain_text(const std::string& list, const std::string& reason);
+text::Command drain_command(const Report& report, const std::vector<HostIndex>& hosts,
+                            const std::string& reason);
 
 bool runs_under_slurm(const Report& report);
 
-// The command for a finding whose other parts are there. Empty: there is nothing to type.
-std::string next_command(const Report& report, const Finding& finding);
+// What to type about a finding whose other parts are there.
+text::Command next_command(const Report& report, const Finding& finding);
 
 }  // namespace gdr::fabric

@@ -90,6 +90,10 @@ class JsonReader {
     if (!value.is_string()) return fail(path, "text", value);
     field = value.get_ref<const std::string&>();
   }
+  // A file's command is nobody's to type.
+  void read(const std::string& path, const json& value, text::Command&) {
+    if (!value.is_string()) fail(path, "text", value);
+  }
   void read(const std::string& path, const json& value, bool& field) {
     if (!value.is_boolean()) return fail(path, "true or false", value);
     field = value.get<bool>();

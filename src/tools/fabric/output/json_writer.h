@@ -17,6 +17,8 @@ class JsonWriter {
   void value(const char* name, const T& field) {
     if constexpr (std::is_enum_v<T>) {
       json_[name] = name_of(field);
+    } else if constexpr (std::is_same_v<T, text::Command>) {
+      json_[name] = field.text();
     } else {
       json_[name] = field;
     }

@@ -95,7 +95,7 @@ std::string finding_row(const Report& report, const Finding& finding) {
   }
   if (!finding.doctor.empty()) text += "<p>gdr doctor: " + escape_markup(finding.doctor) + "</p>";
   if (!finding.next.empty()) {
-    text += "<p>Next: <code>" + escape_markup(finding.next) + "</code></p>";
+    text += "<p>Next: <code>" + escape_markup(finding.next.text()) + "</code></p>";
   }
   return text +
          "</td><td><button type=\"button\" aria-pressed=\"false\" hidden>show</button>"

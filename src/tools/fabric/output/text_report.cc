@@ -79,7 +79,7 @@ void write_finding(std::size_t number, const Finding& finding, Sheet& sheet) {
   if (was_retested(finding)) sheet.line("    Confirmed: seen again alone on the fabric.", 4);
   if (!finding.doctor.empty()) sheet.line("    gdr doctor: " + printable(finding.doctor), 6);
   if (!finding.next.empty()) {
-    sheet.line("    " + sheet.painted(text::Colour::kBold, "next: " + printable(finding.next)), 6);
+    sheet.line("    " + sheet.painted(text::Colour::kBold, "next: " + finding.next.text()), 6);
   }
 }
 
@@ -93,9 +93,9 @@ void write_findings(const Report& report, Sheet& sheet) {
     sheet.line(fmt::format("and {} more findings; the JSON document and the page have all.",
                            grouped(report.findings.size() - kMostFindings)));
   }
-  if (const std::string drain = drain_command(report); !drain.empty()) {
+  if (const text::Command drain = drain_command(report); !drain.empty()) {
     sheet.line("To take all hosts with confirmed faults out of service:");
-    sheet.line("    " + sheet.painted(text::Colour::kBold, printable(drain)), 6);
+    sheet.line("    " + sheet.painted(text::Colour::kBold, drain.text()), 6);
   }
 }
 

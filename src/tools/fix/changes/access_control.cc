@@ -58,8 +58,9 @@ class ClearRedirects : public RegisterChange {
     const std::string bits = host::names_of_access_control(*control);
     return *value + " (" + (bits.empty() ? "nothing set" : bits) + ")";
   }
-  std::string undo_command() const override {
-    return fmt::format("setpci -s {} ECAP_ACS+6.w={:04x}", record().target, old_control_);
+  text::Command undo_command() const override {
+    return text::Command("setpci -s {} ECAP_ACS+6.w={}", record().target,
+                         fmt::format("{:04x}", old_control_));
   }
 
   Result<Value> read(const Machine& machine) const override {

@@ -60,9 +60,9 @@ class ReadRequest : public RegisterChange {
   std::string told(const Value& value) const override {
     return value ? *value + " bytes" : "unknown";
   }
-  std::string undo_command() const override {
-    return fmt::format("setpci -s {} CAP_EXP+8.w={:04x}:7000", record().target,
-                       old_code_ << kShift);
+  text::Command undo_command() const override {
+    return text::Command("setpci -s {} CAP_EXP+8.w={}:7000", record().target,
+                         fmt::format("{:04x}", old_code_ << kShift));
   }
 
   Result<Value> read(const Machine& machine) const override {

@@ -21,7 +21,9 @@ class LoadedModule : public Change {
            (record().path.empty() ? "" : " of the driver in /" + record().path);
   }
   std::string told(const Value& value) const override { return value.value_or("not loaded"); }
-  std::string undo_command() const override { return "rmmod " + sysfs_name(record().target); }
+  text::Command undo_command() const override {
+    return text::Command("rmmod {}", sysfs_name(record().target));
+  }
 
   Result<Value> read(const Machine& machine) const override {
     const bool there = machine.files.exists("sys/module/" + sysfs_name(record().target));

@@ -31,8 +31,8 @@ class PersistenceMode : public Change {
 
   std::string where() const override { return "persistence mode of GPU " + record().target; }
   std::string told(const Value& value) const override { return value.value_or("unknown"); }
-  std::string undo_command() const override {
-    return "nvidia-smi -i " + record().target + " -pm 0";
+  text::Command undo_command() const override {
+    return text::Command("nvidia-smi -i {} -pm 0", record().target);
   }
   Result<Value> read(const Machine& machine) const override {
     const Result<bool> on = persistence_mode(machine, record().target);
@@ -52,10 +52,10 @@ class EnabledService : public Change {
 
   std::string where() const override { return "systemd service " + record().target; }
   std::string told(const Value& value) const override { return value.value_or("unknown"); }
-  std::string undo_command() const override {
-    std::string text;
-    for (const std::string& word : command("disable")) text += (text.empty() ? "" : " ") + word;
-    return text;
+  text::Command undo_command() const override {
+    if (record().identity == kRunning)
+      return text::Command("systemctl disable {}", record().target);
+    return text::Command("systemctl disable --now {}", record().target);
   }
   bool outlives_boot() const override { return true; }
   Result<Value> read(const Machine& machine) const override {

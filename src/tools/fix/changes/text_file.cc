@@ -118,8 +118,9 @@ class TextFile : public Change {
     }
     return text;
   }
-  std::string undo_command() const override {
-    return record().old_value ? std::string() : "rm /" + record().target;
+  text::Command undo_command() const override {
+    if (record().old_value) return {};
+    return text::Command("rm /{}", record().target);
   }
   bool outlives_boot() const override { return true; }
 

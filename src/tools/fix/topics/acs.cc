@@ -120,14 +120,15 @@ void persist(const Situation& situation, Proposal& proposal) {
   if (situation.machine.files.exists("etc/default/grub.d")) {
     proposal.propose(written_file(situation.machine, kGrubFile, file_text({grub_line(parameter)})),
                      plan.refusal);
-    proposal.say_to_type("sudo update-grub", "then reboot");
+    proposal.say_to_type(text::Command("sudo update-grub"), "then reboot");
   } else if (plan.refusal.empty()) {
     proposal.notes.push_back("There is no /etc/default/grub.d here: add pci=" + parameter +
                              " to the kernel's command line and reboot.");
     // GRUB takes a semicolon for the end of a command.
     if (parameter.find(';') == std::string::npos) {
-      proposal.say_to_type("sudo grubby --update-kernel=ALL --args=pci=" + parameter,
-                           "on Fedora, RHEL and similar; then reboot");
+      proposal.say_to_type(
+          text::Command("sudo grubby --update-kernel=ALL --args=pci={}", parameter),
+          "on Fedora, RHEL and similar; then reboot");
     }
   } else {
     proposal.refusals.push_back(plan.refusal);

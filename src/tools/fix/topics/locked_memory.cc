@@ -92,7 +92,8 @@ void plan_locked_memory(const Situation& situation, Proposal& proposal) {
     return;
   }
   if (shell)
-    proposal.say_to_type("sudo prlimit --memlock=unlimited --pid $$", "for this shell alone");
+    proposal.say_to_type(text::Command("sudo prlimit --memlock=unlimited --pid $$"),
+                         "for this shell alone");
   if (!services.empty()) {
     proposal.notes.emplace_back("For a container: docker run --ulimit memlock=-1.");
   }
@@ -111,8 +112,9 @@ void plan_locked_memory(const Situation& situation, Proposal& proposal) {
   for (const std::string& service : services) {
     proposal.propose(written_file(situation.machine, drop_in_file(service),
                                   file_text({"[Service]", "LimitMEMLOCK=infinity"})));
-    proposal.say_to_type("sudo systemctl daemon-reload && sudo systemctl restart " + service,
-                         "when its jobs may stop");
+    proposal.say_to_type(
+        text::Command("sudo systemctl daemon-reload && sudo systemctl restart {}", service),
+        "when its jobs may stop");
   }
 }
 

@@ -1,12 +1,12 @@
 // gdr fix roce: what is usually set on a RoCE port, as commands with what is there now. None is
 // carried out: half of these settings lie in switches, which this machine does not see, and a port
 // that is lossless alone makes matters worse.
-#include <fmt/format.h>
-
 #include "fix/topics/topics.h"
 
 namespace gdr::fix {
 namespace {
+
+using text::Command;
 
 constexpr const char* kMlx5 = "mlx5_core";
 
@@ -17,23 +17,22 @@ void print_commands(const host::Files& files, const host::Nic& nic, const host::
   const std::string number = std::to_string(port.number);
   const std::string device = "sys/class/infiniband/" + nic.name;
   const std::string netdev = "sys/class/net/" + port.netdev;
-  const auto say = [&](std::string command, std::string note = {}) {
-    proposal.say_to_type("sudo " + std::move(command), std::move(note));
+  const auto say = [&](const Command& command, std::string note = {}) {
+    proposal.say_to_type(command, std::move(note));
   };
-  say(fmt::format("cma_roce_mode -d {} -p {} -m 2", nic.name, number), "RoCE v2");
+  say(Command("sudo cma_roce_mode -d {} -p {} -m 2", nic.name, number), "RoCE v2");
   if (!port.netdev.empty()) {
     const std::string mtu = files.line(netdev + "/mtu");
     if (files.number(netdev + "/mtu").value_or(9000) < 4200) {
-      say(fmt::format("ip link set {} mtu 9000", port.netdev), now_is(mtu));
+      say(Command("sudo ip link set {} mtu 9000", port.netdev), now_is(mtu));
     }
   }
   if (nic.driver != kMlx5 || port.netdev.empty()) return;
-  say(fmt::format("mlnx_qos -i {} --trust dscp", port.netdev));
-  say(fmt::format("mlnx_qos -i {} --pfc 0,0,0,1,0,0,0,0", port.netdev));
+  say(Command("sudo mlnx_qos -i {} --trust dscp", port.netdev));
+  say(Command("sudo mlnx_qos -i {} --pfc 0,0,0,1,0,0,0,0", port.netdev));
   const std::string traffic = device + "/tc/" + number + "/traffic_class";
   const auto write = [&](int value, const std::string& file) {
-    proposal.say_to_type(fmt::format("echo {} | sudo tee /{}", value, file),
-                         now_is(files.line(file)));
+    say(Command("echo {} | sudo tee /{}", value, file), now_is(files.line(file)));
   };
   write(106, traffic);
   for (const char* side : {"roce_np", "roce_rp"}) {

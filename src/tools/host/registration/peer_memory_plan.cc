@@ -91,7 +91,9 @@ bool has_mellanox(const Inventory& inventory) {
 }
 
 // For a driver whose own module does not fit, or is not there.
-constexpr const char* kBuild = "gdr peermem build && sudo gdr peermem install nvidia-peermem.ko";
+text::Command build() {
+  return text::Command("gdr peermem build && sudo gdr peermem install nvidia-peermem.ko");
+}
 
 std::string with_alternative(const std::string& note, const std::string& remedy) {
   return remedy.empty() ? note : note + "; or " + remedy;
@@ -102,7 +104,7 @@ void not_installed(const Search& search, PeerMemoryPlan& plan) {
   const std::string& kernel = plan.read.facts.kernel_name;
   plan.reason = std::string("no module ") + name_of(ways.module) + " for kernel " + kernel;
   std::string note;
-  std::string command;
+  text::Command command;
   switch (ways.module) {
     case PeerModule::kEfaNvPeermem:
       note = "install it with AWS's EFA installer (efa_installer.sh --enable-gdr)";
@@ -113,7 +115,7 @@ void not_installed(const Search& search, PeerMemoryPlan& plan) {
           "nvidia-peermem)";
       break;
     default:
-      command = kBuild;
+      command = build();
       note = "builds it for this driver; or " +
              (search.own_root.empty() ? "install the GPU driver's kernel modules for this kernel"
                                       : "recreate the pod of the driver below /" + search.own_root +
@@ -133,16 +135,16 @@ Advice rebuild_of(const InstalledModule& module, const std::string& release) {
   const std::string package =
       module.module == PeerModule::kNvidiaPeermem ? dkms_name(module.line) : std::string();
   if (!module.root.empty()) {
-    return {kBuild,
+    return {build(),
             "builds one for exactly this driver and RDMA stack; or recreate the driver's pod while "
             "the RDMA driver is loaded, with driver.rdma.enabled=true in the GPU operator"};
   }
   if (!package.empty() && !release.empty()) {
-    return {"sudo dkms install --force " + package + "/" + release,
+    return {text::Command("sudo dkms install --force {}", package + "/" + release),
             "rebuilds it for the running kernel; repeat this after each change of the RDMA stack"};
   }
   if (module.module == PeerModule::kNvidiaPeermem) {
-    return {kBuild,
+    return {build(),
             "builds one for exactly this driver and RDMA stack; repeat this after each change of "
             "either"};
   }
@@ -170,7 +172,7 @@ void judge_loading(const Files& files, const Inventory& inventory, const std::st
     plan.wants_rdma_driver = true;
     plan.reason = "ib_core and the RDMA driver are not loaded";
     plan.advice.command =
-        has_mellanox(inventory) ? "sudo modprobe mlx5_ib" : "sudo modprobe ib_core";
+        text::Command("sudo modprobe {}", has_mellanox(inventory) ? "mlx5_ib" : "ib_core");
   } else if (search.shown && !search.found.needs_rdma) {
     plan.reason = plan.installed.name() + " was built without the RDMA stack and cannot be loaded";
     plan.advice = plan.rebuild;
@@ -183,10 +185,10 @@ void judge_loading(const Files& files, const Inventory& inventory, const std::st
 
 }  // namespace
 
-std::string InstalledModule::command() const {
-  if (root.empty()) return "sudo modprobe " + name();
-  if (has_modprobe) return "sudo chroot /" + root + " modprobe " + name();
-  return "sudo modprobe -d /" + root + " " + name();
+text::Command InstalledModule::command() const {
+  if (root.empty()) return text::Command("sudo modprobe {}", name());
+  if (has_modprobe) return text::Command("sudo chroot /{} modprobe {}", root, name());
+  return text::Command("sudo modprobe -d /{} {}", root, name());
 }
 
 PeerMemoryPlan plan_peer_memory(const Files& files, const Inventory& inventory,

@@ -8,6 +8,7 @@
 
 #include "host/registration/facts.h"
 #include "host/registration/ways.h"
+#include "text/command.h"
 
 namespace gdr::host {
 
@@ -22,14 +23,14 @@ struct InstalledModule {
 
   std::string name() const { return name_of(module); }
   // "sudo chroot /run/nvidia/driver modprobe nvidia-peermem"
-  std::string command() const;
+  text::Command command() const;
 };
 
 enum class Loading : std::uint8_t { kLoaded, kCanLoad, kCannot };
 
 // Commands and words are the same for all who advise.
 struct Advice {
-  std::string command;  // one a line; each can be pasted as it is
+  text::Command command;
   std::string note;
 };
 

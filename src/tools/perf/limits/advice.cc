@@ -1,11 +1,10 @@
 // Why a figure may be low. Each reason is a fact, and is given only where the figure is low beside
 // the limit that the fact bears on; the most telling first.
-#include <ctype.h>
-
 #include <algorithm>
 
 #include "perf/limits/candidate.h"
 #include "perf/limits/limits.h"
+#include "text/command.h"
 
 namespace gdr::perf {
 namespace {
@@ -21,17 +20,10 @@ struct Advice {
   std::string text, check;
 };
 
-// Names come from the other side too, and end up in commands that people type.
-bool is_plain(const std::string& name) {
-  return !name.empty() && name.size() <= 32 && std::ranges::all_of(name, [](unsigned char c) {
-    return isalnum(c) != 0 || c == ':' || c == '.' || c == '_' || c == '-';
-  });
-}
-
 // "sudo setpci -s 0000:41:00.0 CAP_EXP+8.w=VALUE"; nothing if the address is unknown.
 std::optional<std::string> set_device_control(const Pcie& pcie, const std::string& value) {
-  if (pcie.path.empty() || !is_plain(pcie.path.back())) return std::nullopt;
-  return "sudo setpci -s " + pcie.path.back() + " CAP_EXP+8.w=" + value;
+  if (pcie.path.empty()) return std::nullopt;
+  return text::Command("sudo setpci -s {} CAP_EXP+8.w={}", pcie.path.back(), value).text();
 }
 
 std::optional<Advice> narrow_link(const Candidate& candidate) {
@@ -96,10 +88,10 @@ std::optional<Advice> small_packets(const RowFacts& row, const Candidate&, const
       row.load.size <= nic.path_mtu || (nic.software && row.one_host())) {
     return std::nullopt;
   }
-  const std::string device = is_plain(nic.netdev) ? nic.netdev : "DEVICE";
+  const text::Command raise("sudo ip link set dev {} mtu 9000", nic.netdev);
   return Advice{"the path MTU is " + std::to_string(nic.path_mtu) + " bytes: " +
-                    (nic.ethernet ? "raise the MTU on both hosts (sudo ip link set dev " + device +
-                                        " mtu 9000) and on the switches between them"
+                    (nic.ethernet ? "raise the MTU on both hosts (" + raise.text() +
+                                        ") and on the switches between them"
                                   : "allow 4096 in the subnet manager's partition"),
                 "mtu"};
 }

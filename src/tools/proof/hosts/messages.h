@@ -15,7 +15,7 @@ namespace gdr::proof {
 constexpr std::uint16_t kServerPort = 18601;
 constexpr std::uint32_t kMagic = 0x67647276;  // "gdrv"
 // Grows with every change of these and of the proof's messages. Rows are those of `gdr perf`.
-constexpr std::uint32_t kProtocol = 1 * 1000 + perf::kProtocol;
+constexpr std::uint32_t kProtocol = 2 * 1000 + perf::kProtocol;
 
 // What the server's host brings. It has chosen a port and a GPU by its own command line.
 struct Describe {

@@ -23,8 +23,8 @@ Result<std::string> look(const ServerOptions& options, const perf::Listening& li
   }
   const Result<Selection> chosen = choose_own(machine->inventory, options.proof);
   if (!chosen) return chosen.error();
-  return text_of({names_of(machine->inventory, *chosen), "gdr prove", machine->facts.host,
-                  options.port, kServerPort, options.secret_file.has_value()},
+  return text_of({names_of(machine->inventory, *chosen), text::Command("gdr prove"),
+                  machine->facts.host, options.port, kServerPort, options.secret_file.has_value()},
                  listening);
 }
 

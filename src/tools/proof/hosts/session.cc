@@ -132,9 +132,11 @@ Result<Describe::Reply> Session::handle(const Describe& request) {
   const Result<Selection> chosen = choose_own(machine_->inventory, asked);
   FarHost told = describe(*machine_, asked, chosen);
   if (request.require_hardware && asked.soft) {
-    told.obstacle = {{"the server was started with --soft, and real hardware is required"},
-                     {},
-                     "gdr prove --server --require-hardware"};
+    told.obstacle = {
+        {"the server was started with --soft, and real hardware is required; start it with "
+         "--require-hardware"},
+        {},
+        {}};
   }
   if (told.obstacle.seen.empty()) chosen_ = *chosen;
   return told;

@@ -151,7 +151,7 @@ ordered_json verdict_json(const Verdict& verdict) {
   for (const Step& step : verdict.steps) {
     steps.push_back({{"when", step.when},
                      {"note", text_or_null(step.note)},
-                     {"command", text_or_null(step.command)}});
+                     {"command", text_or_null(step.command.text())}});
   }
   const auto& quality = verdict.quality;
   return {{"word", text_or_null(verdict.word)},

@@ -46,7 +46,7 @@ std::string verdict_text(const Report& report, const text::Style& style) {
   for (const Step& step : verdict.steps) {
     text += text::wrap("  " + step.when + ": " + step.note, style.columns, kCommandIndent) + "\n";
     if (!step.command.empty()) {
-      text += std::string(kCommandIndent, ' ') + printable(step.command) + "\n";
+      text += std::string(kCommandIndent, ' ') + step.command.text() + "\n";
     }
   }
   return text + "\n";

@@ -132,7 +132,7 @@ class Maker {
     Finding& wrong = add(Fault::kWrongBytes, Culprit::kPair, 0, "n2 to n5: wrong bytes on mlx5_0");
     wrong.hosts = {2, 5};
     wrong.evidence = {"bit 3 of byte 17 flipped."};
-    wrong.next = "gdr prove n5";
+    wrong.next = text::Command("gdr prove n5");
     add(Fault::kDied, Culprit::kHost, -1, "n11 died in round 3").hosts = {kDead};
     Finding& nic = add(Fault::kSlow, Culprit::kNic, fleet_.rails > 1,
                        "n3: mlx5_1 is 40 % slower than the fleet");
@@ -141,13 +141,13 @@ class Maker {
     nic.share = 0.6;
     nic.evidence = {"What it sent: 14.5 GB/s, the fleet 24.1 GB/s.", "Its other rail is as fast."};
     nic.doctor = "link of mlx5_1 runs at 100 Gb/s instead of 200 Gb/s";
-    nic.next = "ssh n3 gdr doctor --all";
+    nic.next = text::Command("ssh n3 gdr doctor --all");
     Finding& slow =
         add(Fault::kSlow, Culprit::kHost, -1, "n7: 15 % slower than the fleet on every rail");
     slow.hosts = {kSlow};
     slow.is_confirmed = true;
     slow.share = 0.85;
-    slow.next = "ssh n7 gdr doctor";
+    slow.next = text::Command("ssh n7 gdr doctor");
     for (const HostIndex host : {kSlow, kSlowNic}) {
       Measurement again;
       again.from = host;
@@ -183,7 +183,7 @@ void spoil(Report& report) {
   for (std::string& rail : report.rails) rail = kEvilName;
   for (Incident& incident : report.incidents) incident.text = kEvilName;
   for (Finding& finding : report.findings) {
-    finding.text = finding.doctor = finding.next = finding.leaf = kEvilName;
+    finding.text = finding.doctor = finding.leaf = kEvilName;
     finding.evidence = {kEvilName};
   }
 }

@@ -22,7 +22,7 @@ Finding judge(const NvmlGpu& gpu) {
   }
   if (gpu.mig == Tri::kYes) {
     return warn(subject, "MIG is on", evidence, consequence,
-                {to_type("sudo nvidia-smi -i " + gpu.pci_address + " -mig 0",
+                {to_type(text::Command("sudo nvidia-smi -i {} -mig 0", gpu.pci_address),
                          "while no program uses the GPU"),
                  {}});
   }

@@ -20,8 +20,9 @@ Finding judge(const NvmlGpu& gpu) {
   return warn(
       subject, "persistence is off", {evidence},
       "The first program waits for seconds until the GPU has started.",
-      {by_gdr_fix("persistence", "sudo nvidia-smi -pm 1"),
-       by_gdr_fix_for_good("persistence", "sudo systemctl enable --now nvidia-persistenced")});
+      {by_gdr_fix("persistence", text::Command("sudo nvidia-smi -pm 1")),
+       by_gdr_fix_for_good("persistence",
+                           text::Command("sudo systemctl enable --now nvidia-persistenced"))});
 }
 
 Findings find(const Host& host) { return of_each_gpu(host, judge); }

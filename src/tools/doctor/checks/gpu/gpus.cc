@@ -61,12 +61,12 @@ Finding judge(const Host& host, const host::Gpu& gpu) {
                            "then rebuild the initramfs and reboot")};
   } else if (gpu.driver == "vfio-pci") {
     finding.consequence = "CUDA cannot use this GPU here: it is reserved for a virtual machine.";
-    finding.fix = {
-        to_type("echo " + gpu.pci_address +
-                    " | sudo tee /sys/bus/pci/drivers/vfio-pci/unbind\nsudo modprobe nvidia",
-                "only if no virtual machine uses it"),
-        to_do("remove its ids from vfio-pci.ids= on the kernel command line and in "
-              "/etc/modprobe.d")};
+    finding.fix = {to_type(text::Command("echo {} | sudo tee /sys/bus/pci/drivers/vfio-pci/unbind\n"
+                                         "sudo modprobe nvidia",
+                                         gpu.pci_address),
+                           "only if no virtual machine uses it"),
+                   to_do("remove its ids from vfio-pci.ids= on the kernel command line and in "
+                         "/etc/modprobe.d")};
   } else {
     finding.fix = {to_type("sudo modprobe nvidia\nsudo dmesg | grep -i nvrm"),
                    to_do("install the NVIDIA driver")};

@@ -60,7 +60,8 @@ Finding judge(const PortOf& port, const Settings& settings) {
     finding.outcome = Outcome::kUnknown;
     finding.summary = "cannot tell from here whether this RoCE network is lossless (PFC/ECN)";
     finding.consequence = "Lost packets cost RoCE most of its rate.";
-    finding.fix.now = to_type("mlnx_qos -i {}\ndcb pfc show dev {}",
+    finding.fix.now = to_type(text::Command::of_each("mlnx_qos -i {}")
+                                  .then(text::Command::of_each("dcb pfc show dev {}")),
                               "DOCA-OFED has the first command, iproute2 the second");
     return finding;
   }
@@ -77,10 +78,11 @@ Finding judge(const PortOf& port, const Settings& settings) {
   finding.consequence =
       "Under congestion packets are lost, which costs RoCE most of its rate. The switches need the "
       "same settings.";
-  finding.fix.now = to_type(!marked ? "sudo mlnx_qos -i {} --trust dscp"
-                                    : "echo 1 | sudo tee /sys/class/net/{}/ecn/roce_np/enable/3 "
-                                      "/sys/class/net/{}/ecn/roce_rp/enable/3",
-                            "gdr fix roce prints the usual settings");
+  finding.fix.now = to_type(
+      !marked ? text::Command::of_each("sudo mlnx_qos -i {} --trust dscp")
+              : text::Command::of_each("echo 1 | sudo tee /sys/class/net/{}/ecn/roce_np/enable/3 "
+                                       "/sys/class/net/{}/ecn/roce_rp/enable/3"),
+      "gdr fix roce prints the usual settings");
   finding.fix.for_good =
       to_do("run the same commands in a systemd unit that starts after the network");
   return finding;

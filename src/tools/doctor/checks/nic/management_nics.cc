@@ -67,11 +67,12 @@ Findings find(const Host& host) {
   if (host.inventory.gpus.empty()) return {ok("", what, std::move(evidence))};
   if (taken.empty()) return {ok("", what + "; NCCL_IB_HCA excludes them", std::move(evidence))};
   // A captured machine's names are anybody's.
-  const bool typable = named && std::ranges::all_of(split(names, ','), is_typable);
+  const bool typable = named && std::ranges::all_of(split(names, ','), text::is_plain_name);
   const Fix fix =
-      typable ? Fix{to_type("export NCCL_IB_HCA=^=" + names),
-                    to_type("echo NCCL_IB_HCA=^=" + names + " | sudo tee -a /etc/nccl.conf")}
-              : Fix{to_do("remove their RDMA names from NCCL_IB_HCA"), {}};
+      typable
+          ? Fix{to_type(text::Command("export NCCL_IB_HCA=^={}", names)),
+                to_type(text::Command("echo NCCL_IB_HCA=^={} | sudo tee -a /etc/nccl.conf", names))}
+          : Fix{to_do("remove their RDMA names from NCCL_IB_HCA"), {}};
   return {warn("",
                what + "; NCCL would use " +
                    (taken.size() == managing.size() ? std::string("them") : names_of(taken)),

@@ -41,7 +41,7 @@ Finding judge(const PortOf& port, long mtu) {
   finding.summary = "MTU " + std::to_string(mtu) + ": packets of " + std::to_string(path_mtu) +
                     " bytes instead of 4096";
   finding.consequence = "Headers waste bandwidth, and NICs may reach their packet rate.";
-  finding.fix = {to_type("sudo ip link set dev {} mtu 4200"),
+  finding.fix = {to_type(text::Command::of_each("sudo ip link set dev {} mtu 4200")),
                  to_do("MTU 4200 for {} in the network configuration, on all hosts and switches")};
   return finding;
 }

@@ -39,7 +39,7 @@ void judge(const std::string& model, const Versions& versions, Gathered& gathere
         finding.summary =
             "firmware " + version + ", where others of " + model + " run " + most->first;
         finding.consequence = "NICs of one model may behave differently.";
-        finding.fix = {to_type("sudo mlxfwmanager -d {} --query"),
+        finding.fix = {to_type(text::Command::of_each("sudo mlxfwmanager -d {} --query")),
                        to_do("update all NICs of " + model + " to one version")};
       }
       gathered.add(std::move(finding), nic->pci->address);

@@ -69,7 +69,7 @@ Finding judge(const Host& host, const PortOf& port) {
   finding.summary =
       fmt::format("{}: {} of {:.2g} packets", worst, most, 2.0 * static_cast<double>(packets));
   finding.consequence = "Each lost packet stops its connection until it is sent again.";
-  finding.fix = {to_type("sudo mlxlink -d {} -c -e"),
+  finding.fix = {to_type(text::Command::of_each("sudo mlxlink -d {} -c -e")),
                  to_do("check cables, and PFC and ECN on NICs and switches")};
   return finding;
 }

@@ -74,12 +74,12 @@ void explain_link(Finding& finding, const PortOf& port, const std::string& physi
   finding.consequence = finding.outcome == Outcome::kFail
                             ? "The GPUs nearest to this NIC have no other NIC as near."
                             : "The GPUs nearest to this NIC share the remaining NICs.";
-  if (disabled && port.is_ethernet() && is_typable(port.port->netdev)) {
-    finding.fix.now = to_type("sudo ip link set dev " + port.port->netdev + " up");
+  if (disabled && port.is_ethernet() && text::is_plain_name(port.port->netdev)) {
+    finding.fix.now = to_type(text::Command("sudo ip link set dev {} up", port.port->netdev));
     finding.fix.for_good =
         to_do("make the network configuration bring " + port.port->netdev + " up");
   } else {
-    finding.fix = {to_type("sudo mlxlink -d {}"),
+    finding.fix = {to_type(text::Command::of_each("sudo mlxlink -d {}")),
                    to_do("check cable, transceiver and switch port")};
   }
 }
@@ -111,7 +111,8 @@ Finding with_link(const PortOf& port, double best) {
   finding.outcome = Outcome::kWarn;
   finding.summary = "runs at " + port.port->rate + ", but others of its model run faster";
   finding.consequence = "A collective is as fast as its slowest NIC.";
-  finding.fix = {to_type("sudo mlxlink -d {}"), to_do("check cable, transceiver and switch port")};
+  finding.fix = {to_type(text::Command::of_each("sudo mlxlink -d {}")),
+                 to_do("check cable, transceiver and switch port")};
   return finding;
 }
 

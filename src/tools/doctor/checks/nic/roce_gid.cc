@@ -33,7 +33,7 @@ std::string text_of(const host::Gid& gid) {
 }
 
 Fix assign_address() {
-  return {to_type("sudo ip link set dev {} up",
+  return {to_type(text::Command::of_each("sudo ip link set dev {} up"),
                   "then give it an address: ip address add ADDRESS/PREFIX dev {}"),
           to_do("give {} an address in the network configuration")};
 }
@@ -87,7 +87,7 @@ Finding judge_index(const PortOf& port, std::uint64_t index) {
       setting + (named == gids.end() ? " names an empty GID" : " names a RoCE v1 GID");
   finding.consequence = "NCCL's connections from this port fail, or time out at a router.";
   finding.fix.now =
-      to_type(std::string("unset ") + kVariable, "NCCL 2.21 and later find the right one");
+      to_type(text::Command("unset {}", kVariable), "NCCL 2.21 and later find the right one");
   const auto good = std::ranges::find_if(
       gids, [](const host::Gid& gid) { return is_version_two(gid) && is_routable(gid); });
   if (good != gids.end()) {

@@ -32,7 +32,7 @@ std::set<std::string> interfaces_of(const Host& host) {
     if (!port.is_ethernet()) continue;
     for (const host::Gid& gid : port.port->gids) {
       const bool ipv4 = gid.text.rfind("0000:0000:0000:0000:0000:ffff:", 0) == 0;
-      if (ipv4 && is_typable(gid.netdev)) names.insert(gid.netdev);
+      if (ipv4 && text::is_plain_name(gid.netdev)) names.insert(gid.netdev);
     }
   }
   return names;
@@ -111,25 +111,26 @@ Finding judge(const host::Files& files, const std::set<std::string>& names) {
     return ok(subject, "in one subnet, and each answers ARP for itself",
               std::move(settings.evidence));
   }
-  std::string what, words;
+  std::string what;
+  std::vector<std::string> words;
   const auto add = [&](const char* name, const char* value, bool wrong) {
     if (!wrong) return;
     what += (what.empty() ? "" : ", ") + std::string(name);
     // Not conf/all, which would change every interface. With slashes, since an interface's name may
     // have a dot.
     for (const std::string& interface : names) {
-      words += " net/ipv4/conf/" + interface + "/" + name + "=" + value;
+      words.push_back("net/ipv4/conf/" + interface + "/" + name + "=" + value);
     }
   };
   add("arp_ignore", "1", settings.answers_elsewhere);
   add("arp_announce", "2", settings.asks_wrongly);
   add("rp_filter", "2", settings.drops);
-  return warn(subject, "in one subnet, but not configured for it: " + what,
-              std::move(settings.evidence),
-              "Peers may learn the MAC address of another NIC: RDMA connections hang or are "
-              "rejected.",
-              {to_type("sudo sysctl -w" + words),
-               to_type("printf '%s\\n'" + words + " | sudo tee /etc/sysctl.d/95-roce.conf")});
+  return warn(
+      subject, "in one subnet, but not configured for it: " + what, std::move(settings.evidence),
+      "Peers may learn the MAC address of another NIC: RDMA connections hang or are "
+      "rejected.",
+      {to_type(text::Command("sudo sysctl -w {}", words)),
+       to_type(text::Command("printf '%s\\n' {} | sudo tee /etc/sysctl.d/95-roce.conf", words))});
 }
 
 Findings find(const Host& host) {

@@ -68,8 +68,9 @@ Finding redirected(const Pair& pair, const std::vector<const PciFunction*>& port
   finding.summary = host::names_of_access_control(bits) + " set at {}";
   finding.consequence =
       "Transfers between GPU and NIC go up to the root port and back: about half the bandwidth.";
-  finding.fix = {by_gdr_fix("acs", "sudo setpci -s {} ECAP_ACS+6.w=0000:002c"),
-                 by_gdr_fix_for_good("acs")};
+  finding.fix = {
+      by_gdr_fix("acs", text::Command::of_each("sudo setpci -s {} ECAP_ACS+6.w=0000:002c")),
+      by_gdr_fix_for_good("acs")};
   return finding;
 }
 

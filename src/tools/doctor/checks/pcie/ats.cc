@@ -41,7 +41,8 @@ Finding on_bare_metal(const host::Nic& nic) {
   finding.summary = "address translation by the NIC is on, but bare metal does not need it";
   finding.consequence =
       "Transfers may wait for translations. Leave it on if virtual machines use this NIC.";
-  finding.fix.for_good = to_type("sudo mlxconfig -d {} set ATS_ENABLED=false", "then reboot");
+  finding.fix.for_good =
+      to_type(text::Command::of_each("sudo mlxconfig -d {} set ATS_ENABLED=false"), "then reboot");
   return finding;
 }
 

@@ -85,13 +85,13 @@ void set_fix(const Host& host, Finding& finding, const Iommu& iommu) {
   const std::string words = parameter;
   // Debian's GRUB reads this folder; Fedora and Red Hat have grubby.
   if (host.files.exists("etc/default/grub.d")) {
-    finding.fix.for_good = to_type("echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX " + words +
-                                       "\"' | sudo tee /etc/default/grub.d/iommu.cfg\n"
-                                       "sudo update-grub",
-                                   "then reboot");
+    finding.fix.for_good =
+        to_type(text::Command("echo {} | sudo tee /etc/default/grub.d/iommu.cfg\nsudo update-grub",
+                              "GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX " + words + "\""),
+                "then reboot");
   } else if (host.files.exists("usr/sbin/grubby")) {
     finding.fix.for_good =
-        to_type("sudo grubby --update-kernel=ALL --args=\"" + words + "\"", "then reboot");
+        to_type(text::Command("sudo grubby --update-kernel=ALL --args={}", words), "then reboot");
   } else {
     finding.fix.for_good = to_do("add " + words + " to the kernel's command line and reboot");
   }

@@ -30,7 +30,8 @@ Finding judge(const host::Nic& nic) {
   finding.summary =
       "reads by " + std::to_string(size) + " bytes per request, although it supports 4096";
   finding.consequence = "Sends of large messages may stay below the NIC's rate.";
-  finding.fix = {by_gdr_fix("max-read-request", "sudo setpci -s {} CAP_EXP+8.w=5000:7000"),
+  finding.fix = {by_gdr_fix("max-read-request",
+                            text::Command::of_each("sudo setpci -s {} CAP_EXP+8.w=5000:7000")),
                  by_gdr_fix_for_good("max-read-request")};
   return finding;
 }

@@ -45,8 +45,8 @@ Finding judge(const GpuPairs& gpu) {
       finding.consequence =
           "Transfers cross the CPU's fabric, often at half the NIC's rate or less, so NCCL copies "
           "through host memory instead.";
-      finding.fix.now = to_type("export NCCL_NET_GDR_LEVEL=" +
-                                    std::string(pair.grade == host::PciPath::kNode ? "PHB" : "SYS"),
+      finding.fix.now = to_type(text::Command("export NCCL_NET_GDR_LEVEL={}",
+                                              pair.grade == host::PciPath::kNode ? "PHB" : "SYS"),
                                 "makes NCCL use it anyway; measure with gdr perf");
       finding.fix.for_good =
           to_do("move the NIC to a slot below the GPU's own switch or host bridge");

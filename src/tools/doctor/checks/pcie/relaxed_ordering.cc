@@ -34,7 +34,7 @@ Finding judge(const host::Nic& nic, bool matters) {
   finding.outcome = Outcome::kWarn;
   finding.summary = "relaxed ordering is off";
   finding.consequence = "Each write waits for earlier ones: receives may stay far below the rate.";
-  finding.fix = {to_type("sudo setpci -s {} CAP_EXP+8.w=10:10"),
+  finding.fix = {to_type(text::Command::of_each("sudo setpci -s {} CAP_EXP+8.w=10:10")),
                  to_do("switch PCIe relaxed ordering on in the BIOS")};
   return finding;
 }
@@ -52,7 +52,7 @@ void judge_environment(const Host& host, Gathered& gathered) {
     finding.summary = "the environment switches relaxed ordering off";
     finding.evidence = {{"environment", std::string(name) + "=" + value}};
     finding.consequence = "Each write waits for earlier ones.";
-    finding.fix.now = to_type("unset {}");
+    finding.fix.now = to_type(text::Command::of_each("unset {}"));
     gathered.add(std::move(finding), name);
   }
 }

@@ -43,7 +43,7 @@ void judge(const Host& host, const Node& node, const std::string& who, Findings&
       findings.push_back(fail(
           "", place + " is not readable and writable", {{place, "denied"}},
           who + " cannot be used by this user.",
-          {to_type("sudo chmod a+rw " + place),
+          {to_type(text::Command("sudo chmod a+rw {}", place)),
            to_do("add a udev rule with MODE=\"0666\"; start a container with --device " + place)}));
       return;
     case Access::kAbsent:

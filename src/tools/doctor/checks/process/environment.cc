@@ -56,7 +56,7 @@ bool is_netdev(const Host& host, const std::string& name) {
 Finding about(const char* name, const std::string& value, const std::string& summary,
               const std::string& consequence) {
   return warn("", printable(summary), {{name, value}}, consequence,
-              {to_type(std::string("unset ") + name),
+              {to_type(text::Command("unset {}", name)),
                to_do("remove it from /etc/nccl.conf, ~/.nccl.conf, profiles and job scripts")});
 }
 
@@ -126,7 +126,7 @@ void judge_stand_ins(const Host& host, Findings& findings) {
     findings.push_back(warn("", std::string(name) + " contains gdrkit's stand-ins",
                             {{name, *value}},
                             "Programs use the software NIC or GPU instead of this host's hardware.",
-                            {to_type(std::string("unset ") + name),
+                            {to_type(text::Command("unset {}", name)),
                              to_do("use the stand-ins for one command: gdr run -- COMMAND")}));
   }
 }

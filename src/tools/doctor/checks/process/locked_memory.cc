@@ -27,8 +27,9 @@ constexpr const char* kConsequence =
 Action for_sessions() {
   return by_gdr_fix_for_good(
       "locked-memory",
-      "printf '%s memlock unlimited\\n' '* soft' '* hard' 'root soft' 'root hard' | sudo tee "
-      "/etc/security/limits.d/95-gdrkit.conf");
+      text::Command(
+          "printf '%s memlock unlimited\\n' '* soft' '* hard' 'root soft' 'root hard' | sudo tee "
+          "/etc/security/limits.d/95-gdrkit.conf"));
 }
 
 Fix fix_of_shell(const Host& host) {
@@ -50,12 +51,12 @@ Fix fix_of_service(const std::string& name) {
   fix.now =
       to_do("give each job or container its own limit, such as docker run --ulimit memlock=-1");
   fix.for_good = by_gdr_fix_for_good(
-      "locked-memory", "sudo mkdir -p " + folder +
-                           "\nprintf '[Service]\\nLimitMEMLOCK=infinity\\n' | sudo tee " + folder +
-                           "/95-gdrkit.conf");
-  const std::string restart = "\nsudo systemctl daemon-reload && sudo systemctl restart " + unit;
-  fix.for_good.command += restart;
-  fix.for_good.by_hand += restart;
+      "locked-memory",
+      text::Command("sudo mkdir -p {}\nprintf '[Service]\\nLimitMEMLOCK=infinity\\n' | sudo tee {}",
+                    folder, folder + "/95-gdrkit.conf"));
+  const text::Command restart("sudo systemctl daemon-reload && sudo systemctl restart {}", unit);
+  fix.for_good.command.then(restart);
+  fix.for_good.by_hand.then(restart);
   fix.for_good.note = "the restart may end what " + unit + " runs";
   // One that gdr fix does not set.
   if (name == "pbs_mom") fix.for_good.command = std::exchange(fix.for_good.by_hand, {});

@@ -80,7 +80,8 @@ void judge_gid_index(const Host& host, const std::string& variable, const std::s
 Finding wrong_variable(const std::string& name, const std::string& value,
                        const std::string& summary, const std::string& consequence) {
   return warn("", printable(summary), {{name, value}}, consequence,
-              {to_type("unset " + name), to_do("remove it from profiles, images and job scripts")});
+              {to_type(text::Command("unset {}", name)),
+               to_do("remove it from profiles, images and job scripts")});
 }
 
 }  // namespace gdr::doctor

@@ -43,7 +43,7 @@ Finding from_plan(const Ways& ways) {
   if (!plan.installed.line.empty()) evidence.push_back({"modules.dep", plan.installed.line});
   if (plan.wants_rdma_driver) {
     Action action = action_of(plan.advice);
-    action.command += "\ngdr doctor --only peer-memory-loading";
+    action.command.then(text::Command("gdr doctor --only peer-memory-loading"));
     return unknown("", "cannot tell whether the module can load: " + plan.reason,
                    std::move(evidence), std::move(action));
   }

@@ -41,16 +41,19 @@ std::string Ways::peer_memory_text() const {
 Fix fix_by(const host::Advice& advice) {
   Action action = action_of(advice);
   if (action.command.empty()) return {{}, std::move(action)};
-  action.command += "\nsudo gdr fix peer-memory --apply";
+  action.command.then(text::Command("sudo gdr fix peer-memory --apply"));
   return {std::move(action), {}};
 }
 
 Fix fix_of(const Ways& ways) {
   if (ways.plan.loading == host::Loading::kCanLoad) {
     // The variable would not outlive sudo.
-    const std::string topic =
-        "peer-memory" + (ways.driver_root.empty() ? "" : " --driver-root " + ways.driver_root);
-    return {by_gdr_fix(topic, ways.plan.installed.command()), by_gdr_fix_for_good(topic)};
+    const text::Command by_hand = ways.plan.installed.command();
+    if (ways.driver_root.empty()) {
+      return {by_gdr_fix("peer-memory", by_hand), by_gdr_fix_for_good("peer-memory")};
+    }
+    const text::Command fix("sudo gdr fix peer-memory --driver-root {} --apply", ways.driver_root);
+    return {{fix, {}, by_hand}, to_type(text::Command("{} --persist", fix))};
   }
   return fix_by(ways.plan.advice);
 }
