@@ -295,8 +295,8 @@ Result<Installation> find_by_launcher(const Machine& machine, const std::string&
   Installation one = identify(machine, path);
   if (!one.not_asked.empty()) {
     const Step step = step_to_ask(one);
-    return Error{EPERM,
-                 fmt::format("not asked: {}; {}: {}", one.not_asked, step.text, step.command)};
+    return Error{
+        EPERM, fmt::format("not asked: {}; {}: {}", one.not_asked, step.text, step.command.text())};
   }
   if (one.family == Family::kUnknown) {
     if (!one.hung.empty()) {

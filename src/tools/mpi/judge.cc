@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "mpi/libraries.h"
-#include "text/shell_word.h"
+#include "text/command.h"
 
 namespace gdr::mpi {
 namespace {
@@ -111,10 +111,11 @@ std::string ucx_prefix(const Installation& one) {
 }
 
 Step step_to_ask(const Installation& one) {
-  const std::string check =
-      "gdr mpi check" + (one.launcher.empty() ? "" : " " + text::shell_word(one.launcher));
+  const text::Command check = one.launcher.empty()
+                                  ? text::Command("gdr mpi check")
+                                  : text::Command("gdr mpi check {}", one.launcher);
   if (!one.account.empty() && geteuid() == 0) {
-    return {"to ask it as that account", "sudo -u " + text::shell_word(one.account) + " " + check};
+    return {"to ask it as that account", text::Command("sudo -u {} {}", one.account, check)};
   }
   if (geteuid() == 0) return {"take the others' right to write, and ask again", check};
   return {"to ask it all the same", check};
