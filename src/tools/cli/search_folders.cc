@@ -21,8 +21,9 @@ namespace gdr::cli {
 namespace {
 
 // A folder of this program's own is as safe as the program. "$LIB" and its like are the loader's.
-bool is_safe(const std::string& folder, const std::string& own) {
-  if (folder.starts_with(own)) return true;
+bool is_safe(const std::string& folder, const Result<std::string>& own) {
+  const std::string plain = std::filesystem::path(folder).lexically_normal();
+  if (own && plain.starts_with(*own + "/")) return true;
   return folder.find('$') == std::string::npos && !process::who_else_can_add_to(folder);
 }
 
@@ -36,7 +37,7 @@ bool keep_safe_folders(const char* variable, const char* separators) {
   for (std::size_t at = 0; at <= list.size();) {
     const std::size_t end = std::min(list.find_first_of(separators, at), list.size());
     const std::string folder = list.substr(at, end - at);
-    const bool safe = is_safe(folder.empty() ? "." : folder, own ? *own + "/" : "/proc/");
+    const bool safe = is_safe(folder.empty() ? "." : folder, own);
     (safe ? kept : left_out).push_back(folder.empty() ? "." : folder);
     at = end + 1;
   }
