@@ -131,8 +131,9 @@ int dry_run(const FixOptions& options) {
 
 int apply(const FixOptions& options) {
   const fix::Machine machine = fix::this_machine();
-  if (!machine.superuser)
+  if (!machine.superuser) {
     return fail("changing this machine needs root: " + command_of(options).text());
+  }
   Result<fix::Journal> journal = fix::Journal::open(options.journal);
   if (!journal) return fail(journal.error().message);
   fix::Report report = report_of(options, fix::Mode::kApply);

@@ -17,7 +17,6 @@
 #include "cli/mpi_run_baseline.h"
 #include "cli/mpi_run_options.h"
 #include "cli/own_files.h"
-#include "cli/run_program_file.h"
 #include "cli/search_folders.h"
 #include "cli/this_host.h"
 #include "host/hardware.h"
@@ -29,8 +28,8 @@
 #include "mpi/run/toolchain.h"
 #include "mpi/run/verdict.h"
 #include "process/child.h"
+#include "process/find_program.h"
 #include "process/private_folder.h"
-#include "process/trust.h"
 #include "text/envelope.h"
 #include "text/shell_word.h"
 #include "text/style.h"
@@ -69,13 +68,13 @@ Result<void> write_reports(const MpiRunOptions& options, const mpi_run::Report& 
 
 // A tool that is not named by its path is root's only where nobody else can change it.
 Result<std::string> find_tool(const MpiRunOptions& options, const std::string& name) {
-  Result<std::string> path = find_program(name, given_path());
+  Result<std::string> path = process::find_program(name, given_path());
   if (!path || geteuid() != 0) return path;
   const bool is_named =
       name.find('/') != std::string::npos && (name == options.mpirun || name == options.mpicc);
-  const auto stranger = is_named ? std::nullopt : process::who_else_can_change(*path);
-  if (!stranger) return path;
-  return Error{EPERM, fmt::format("{} is not started: {}", *path, stranger->text())};
+  if (is_named) return path;
+  if (Result<void> judged = process::may_start(*path); !judged) return judged.error();
+  return path;
 }
 
 std::vector<std::string> rank_command(const MpiRunOptions& options, const mpi_run::Report& report,

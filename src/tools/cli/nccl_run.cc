@@ -19,11 +19,11 @@
 #include "cli/nccl_run_plan.h"
 #include "cli/report_files.h"
 #include "cli/run_exec.h"
-#include "cli/run_program_file.h"
 #include "cli/this_host.h"
 #include "cli/whole_io.h"
 #include "explain/nccl_log.h"
 #include "nccl/json_report.h"
+#include "process/find_program.h"
 #include "process/private_folder.h"
 
 namespace gdr::cli {
@@ -140,8 +140,8 @@ int answer(const NcclRunOptions& options, CaughtLog& log, int status) {
 }
 
 int run(const NcclRunOptions& options) {
-  const Result<std::string> path =
-      find_program(options.command.front(), environment("PATH").value_or(kDefaultPath));
+  const Result<std::string> path = process::find_program(
+      options.command.front(), environment("PATH").value_or(process::kDefaultPath));
   if (!path) return refuse(path.error().message, exit_status_for(path.error().code));
   const auto folder = process::PrivateFolder::make("nccl");
   if (!folder) return refuse(folder.error().message, 2);

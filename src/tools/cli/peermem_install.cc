@@ -88,14 +88,15 @@ int apply(const InstallOptions& options, const peermem::Survey& survey,
   return print("gdr peermem install", options.json, report);
 }
 
-// What lies in the current folder under the usual name may have been put there for root to find.
+// Another account may have put a module into the current folder, under the usual name, for root to
+// find.
 Result<void> check_owner(const InstallOptions& options) {
   if (options.is_named || geteuid() != 0) return {};
   const auto stranger = process::who_else_can_change(options.order.file);
   if (!stranger) return {};
-  return Error{EPERM, fmt::format("{} is not installed unless you name it, since {}; type: "
-                                  "gdr peermem install ./{}",
-                                  options.order.file, stranger->text(), options.order.file)};
+  const text::Command named("gdr peermem install ./{}", options.order.file);
+  return Error{EPERM, fmt::format("{} is not installed unless you name it, since {}; type: {}",
+                                  options.order.file, stranger->text(), named.text())};
 }
 
 int install(const InstallOptions& options) {

@@ -164,26 +164,6 @@ std::string interpreter_of(std::string_view bytes) {
 
 }  // namespace
 
-Result<std::string> find_program(const std::string& name, std::string_view search_path) {
-  std::vector<std::string> candidates;
-  if (name.find('/') != std::string::npos) {
-    candidates.push_back(name);
-  } else {
-    for (std::string_view folder : split(search_path, ':')) {
-      candidates.push_back(folder.empty() ? "./" + name : fmt::format("{}/{}", folder, name));
-    }
-  }
-  int code = ENOENT;
-  for (const std::string& candidate : candidates) {
-    struct stat status {};
-    if (stat(candidate.c_str(), &status) != 0) continue;
-    if (S_ISREG(status.st_mode) && access(candidate.c_str(), X_OK) == 0) return candidate;
-    code = EACCES;
-  }
-  return Error{code, code == ENOENT ? fmt::format("{}: not found", name)
-                                    : fmt::format("{}: not an executable file", name)};
-}
-
 Result<ProgramFile> inspect_program(const std::string& path) {
   ProgramFile program;
   program.path = path;

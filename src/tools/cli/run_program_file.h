@@ -6,7 +6,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -28,13 +27,6 @@ struct ProgramFile {
   bool static_cudart = false;  // carries the CUDA runtime in itself
   std::vector<std::string> needed;  // DT_NEEDED
 };
-
-// What execvp() searches when PATH is unset.
-constexpr const char* kDefaultPath = "/bin:/usr/bin";
-
-// The path at which execvp() would find `name`: unchanged if it has a slash, otherwise along
-// `search_path`. ENOENT if there is no such file, EACCES if none may be executed.
-Result<std::string> find_program(const std::string& name, std::string_view search_path);
 
 Result<ProgramFile> inspect_program(const std::string& path);
 

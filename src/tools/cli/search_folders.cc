@@ -14,7 +14,7 @@
 #include "base/printable.h"
 #include "cli/help.h"
 #include "cli/own_files.h"
-#include "cli/run_program_file.h"
+#include "process/find_program.h"
 #include "process/trust.h"
 
 namespace gdr::cli {
@@ -54,7 +54,7 @@ bool keep_safe_folders(const char* variable, const char* separators) {
 }  // namespace
 
 const std::string& given_path() {
-  static const std::string path = environment("PATH").value_or(kDefaultPath);
+  static const std::string path = environment("PATH").value_or(process::kDefaultPath);
   return path;
 }
 

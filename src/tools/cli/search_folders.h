@@ -1,5 +1,5 @@
-// Where root's gdr looks for programs and libraries: in no folder of PATH and LD_LIBRARY_PATH that
-// another account can put something into.
+// Root's gdr looks for programs and libraries in no folder of PATH and LD_LIBRARY_PATH that another
+// account can put something into.
 #pragma once
 
 #include <string>

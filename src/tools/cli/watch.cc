@@ -21,6 +21,7 @@
 #include "host/grade.h"
 #include "host/hardware.h"
 #include "host/inventory.h"
+#include "process/find_program.h"
 #include "text/format.h"
 #include "text/style.h"
 #include "text/wrap.h"
@@ -151,8 +152,8 @@ int answer(const WatchOptions& options, const watching::Report& report) {
 }
 
 int run(const WatchOptions& options) {
-  const Result<std::string> path =
-      find_program(options.command.front(), environment("PATH").value_or(kDefaultPath));
+  const Result<std::string> path = process::find_program(
+      options.command.front(), environment("PATH").value_or(process::kDefaultPath));
   if (!path) return refuse(path.error().message, exit_status_for(path.error().code));
   const Result<ProgramFile> program = inspect_program(*path);
   if (!program) return refuse(program.error().message, exit_status_for(program.error().code));

@@ -26,7 +26,8 @@ struct Evidence {
   std::string source, value;
 };
 
-// What to do. A note says what no command can do, or what to know first. Any part may be empty.
+// An action is what the reader does. Its note says what no command can do, or what to know first.
+// Any part may be empty.
 //
 //   Action action = to_type("sudo systemctl restart slurmd", "when its jobs may stop");
 struct Action {

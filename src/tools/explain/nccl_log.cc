@@ -90,8 +90,9 @@ std::string connections_text(const nccl::Report& report, const Explanation& expl
                                   [&](const Recognition& found) { return is_same(found, cause); });
     if (told) continue;
     text += fmt::format("  {:<{}}{}\n", "why", kTextIndent - 2, cause.what);
-    if (!cause.next.empty())
+    if (!cause.next.empty()) {
       text += fmt::format("{:{}}{}\n", "", kCommandIndent, cause.next.text());
+    }
     if (!cause.note.empty()) text += fmt::format("{:{}}{}\n", "", kTextIndent, cause.note);
   }
   return text;

@@ -30,7 +30,7 @@ class Change {
   virtual std::string where() const = 0;
   // A value for a reader: "0x001d: source validation, request redirect".
   virtual std::string told(const Value& value) const = 0;
-  // What undoes it without gdr fix, as root; empty if none is as safe.
+  // This command undoes the change without gdr fix, as root; empty if none is as safe.
   virtual text::Command undo_command() const { return {}; }
   // Registers and modules are gone with the next boot; files stay.
   virtual bool outlives_boot() const { return false; }

@@ -15,7 +15,7 @@ constexpr std::array kLaunchers = {"mpirun",          "mpiexec",      "orterun",
                                    "mpirun.openmpi",  "mpirun.mpich", "mpiexec.hydra", "mpirun_rsh",
                                    "mpiexec.openmpi", "mpiexec.mpich"};
 
-// What tells of an MPI, in the folder of its programs.
+// One of these in the folder of its programs shows that it is an MPI, and which.
 constexpr std::array kAsked = {"ompi_info", "mpichversion", "mpiname", "impi_info"};
 
 bool contains(std::string_view text, std::string_view word) { return text.find(word) != text.npos; }

@@ -95,8 +95,7 @@ void add_ucx_steps(const Ucx& ucx, Judgement& judgement) {
         {"UCX with CUDA: the package ucx-cuda of the same version (DOCA-OFED, "
          "MLNX_OFED), or build UCX",
          text::Command("./configure --prefix=/opt/ucx --with-cuda=/usr/local/cuda --with-gdrcopy "
-                       "--with-verbs "
-                       "--enable-mt")});
+                       "--with-verbs --enable-mt")});
   } else if (ucx.cuda == Tri::kYes && ucx.network == Tri::kNo) {
     judgement.steps.push_back(
         {"UCX with InfiniBand and RoCE: the package ucx-ib, or build UCX",

@@ -43,8 +43,9 @@ Result<void> check_trust(const host::Files& files, const std::string& headers,
     }
   }
   if (!given.empty() && geteuid() != 0) return {};
-  if (const auto stranger = process::who_else_can_change_in(headers))
+  if (const auto stranger = process::who_else_can_change_in(headers)) {
     return not_run(headers, *stranger);
+  }
   return {};
 }
 

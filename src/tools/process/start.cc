@@ -5,20 +5,18 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 
 #include "base/environment.h"
-#include "base/printable.h"
+#include "process/find_program.h"
 #include "process/trust.h"
 
 namespace gdr::process {
 namespace {
 
-constexpr const char* kDefaultPath = "/bin:/usr/bin";  // what execvp() searches without PATH
 constexpr int kFirstGiven = 3;
 constexpr std::size_t kMostGiven = 4;
 constexpr int kOutOfTheWay = 10;  // above all that are given
@@ -100,28 +98,12 @@ Result<pid_t> fork_child(const Start& start, const std::string& name, Become bec
   return pid;
 }
 
-Error refusal(const std::string& program, const Stranger& stranger) {
-  return Error{EPERM, printable(program) + " is not started: " + stranger.text()};
-}
-
-bool is_program(const std::string& path) {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-         access(path.c_str(), X_OK) == 0;
-}
-
 // The first in PATH that nobody else can change.
 Result<std::string> find_in_path(const std::string& name) {
-  Error error{ENOENT, name + ": " + strerror(ENOENT)};
-  const std::string path = environment("PATH").value_or(kDefaultPath);
-  for (const std::string_view folder : split(path, ':')) {
-    std::string candidate = std::string(folder.empty() ? "." : folder) + "/" + name;
-    if (!is_program(candidate)) continue;
-    const std::optional<Stranger> stranger = who_else_can_change(candidate);
-    if (!stranger) return candidate;
-    if (error.code == ENOENT) error = refusal(candidate, *stranger);
-  }
-  return error;
+  Result<std::string> found =
+      find_program(name, environment("PATH").value_or(kDefaultPath), may_start);
+  if (found || found.error().code == EPERM) return found;
+  return Error{ENOENT, name + ": " + strerror(ENOENT)};
 }
 
 // What is given to exec.
@@ -132,7 +114,7 @@ Result<std::string> file_of(const Start& start) {
   const bool is_path = program.find('/') != std::string::npos;
   if (!is_path) return is_root ? find_in_path(program) : program;
   if (start.chosen_by == ChosenBy::kPath && !is_root) return program;
-  if (const auto stranger = who_else_can_change(program)) return refusal(program, *stranger);
+  if (Result<void> judged = may_start(program); !judged) return judged.error();
   return program;
 }
 

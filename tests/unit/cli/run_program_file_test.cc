@@ -101,17 +101,5 @@ TEST_F(InspectProgram, SeesThatTheLoaderWillIgnoreItsVariables) {
   EXPECT_FALSE(inspect_program(path)->privileged);
 }
 
-TEST_F(InspectProgram, FindsProgramsAsExecvpDoes) {
-  const std::string program = write("here", "#!/bin/sh\n");
-  write("plain", "text", 0644);
-  const std::string path = "/nowhere:" + folder_.string();
-  EXPECT_EQ(*find_program("here", path), program);
-  EXPECT_EQ(*find_program(program, ""), program);
-  EXPECT_EQ(find_program("plain", path).error().code, EACCES);
-  EXPECT_EQ(find_program("absent", path).error().code, ENOENT);
-  EXPECT_EQ(find_program(folder_.string(), "").error().code, EACCES);
-  EXPECT_EQ(find_program("", path).error().code, EACCES);
-}
-
 }  // namespace
 }  // namespace gdr::cli

@@ -30,7 +30,7 @@ text::Command drain_command(const Report& report, const std::vector<HostIndex>& 
 
 bool runs_under_slurm(const Report& report);
 
-// What to type about a finding whose other parts are there.
+// The command to type about a finding whose other parts are there; empty: there is none.
 text::Command next_command(const Report& report, const Finding& finding);
 
 }  // namespace gdr::fabric

@@ -49,8 +49,9 @@ std::optional<Error> obstacle_to(const MachineFacts& shows, const Settings& sett
   std::optional<proof::Obstacle> obstacle = proof::broken_stand_in(inventory);
   if (!obstacle) {
     obstacle = proof::missing_hardware(shows, inventory, settings.require_hardware);
-    if (obstacle)
+    if (obstacle) {
       return Error{ENODEV, one_line(*obstacle) + "; look with: " + obstacle->next.text()};
+    }
   }
   if (!obstacle) obstacle = proof::hidden_hardware(inventory, wishes.soft_verbs, wishes.soft_cuda);
   if (obstacle) return Error{ENODEV, one_line(*obstacle)};

@@ -53,8 +53,9 @@ class EnabledService : public Change {
   std::string where() const override { return "systemd service " + record().target; }
   std::string told(const Value& value) const override { return value.value_or("unknown"); }
   text::Command undo_command() const override {
-    if (record().identity == kRunning)
+    if (record().identity == kRunning) {
       return text::Command("systemctl disable {}", record().target);
+    }
     return text::Command("systemctl disable --now {}", record().target);
   }
   bool outlives_boot() const override { return true; }
