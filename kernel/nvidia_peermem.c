@@ -528,12 +528,13 @@ static int keep(struct region *region)
 	struct nvidia_p2p_page_table *table = NULL;
 	int error = get_kept(region, &table);
 
-	if (!error)
-		error = check_table(region, region->pinned, table);
-	if (error && table)
-		put_kept(region, table);
 	if (error)
+		return error;	/* the driver has freed the table, and left its address */
+	error = check_table(region, region->pinned, table);
+	if (error) {
+		put_kept(region, table);
 		return error;
+	}
 	region->table = table;	/* nobody else has seen the region yet */
 	region->kept = true;
 	return 0;

@@ -192,6 +192,16 @@ static int pin_locked(u64 address, u64 length,
 	return 0;
 }
 
+/* When the driver fails, it frees the table, and leaves its address there. */
+static struct nvidia_p2p_page_table *freed_table(void)
+{
+	struct pin *pin = kzalloc(sizeof(*pin), GFP_KERNEL);
+	unsigned long address = (unsigned long)pin;
+
+	kfree(pin);
+	return (struct nvidia_p2p_page_table *)address;
+}
+
 static int get(u64 address, u64 length, struct nvidia_p2p_page_table **table,
 	       void (*callback)(void *data), void *data)
 {
@@ -205,6 +215,8 @@ static int get(u64 address, u64 length, struct nvidia_p2p_page_table **table,
 	mutex_lock(&api_lock);
 	error = pin_locked(address, length, table, callback, data);
 	mutex_unlock(&api_lock);
+	if (error)
+		*table = freed_table();
 	return error;
 }
 
