@@ -20,15 +20,23 @@
  * kept as well, and its first page is also lent, as a watch: its callback ends
  * the region, and a thread hands back what was kept.
  *
+ * One page is enough. The driver knows memory by allocation, which it frees as a
+ * whole, and pins no range that leaves one: a longer range is an error, also
+ * where allocations lie side by side, as the chunks of cuMemMap() do. So nobody
+ * needs to know where allocations begin. The watch comes first: if it is there
+ * when the region is kept, both are of one allocation, and not of two that had
+ * the address one after the other.
+ *
  * Lending all of it would be simpler, but no order of locks would be right.
  * nvidia_p2p_dma_map_pages() takes the driver's API lock, and the driver holds
  * that lock while it calls back. If the owner frees memory that another thread
  * is just mapping, a callback that waits for the mapping waits for ever, and one
  * that does not lets the driver go on with a table that it has freed. Where the
- * driver cannot keep memory (up to 510; vGPU, some MIG) the region is lent all
- * the same, and the callback waits: a driver that hangs does less harm than one
- * that writes to freed memory. Only a program that frees what it is registering
- * gets there.
+ * driver cannot keep memory (up to 510; vGPU, some MIG) there is no other way,
+ * and any program that frees what it is registering would hang the driver for
+ * everybody. So this is done only where the administrator trusts all programs
+ * (trust_programs=1), and there the callback waits: a driver that hangs does
+ * less harm than one that writes to freed memory.
  *
  * Locks, in the order in which they are taken:
  *
@@ -48,7 +56,14 @@
  *
  * nvidia_p2p_put_pages() looks for what is lent among the memory of the process
  * that calls. So release() must call it, and no thread of ours can; for what is
- * kept it does not matter who calls.
+ * kept it does not matter who calls. If release() runs in another process (a
+ * child has closed the device last, or the NIC was removed), the driver goes on
+ * lending, and the region, with its reference to this module, waits for the
+ * callback: the driver must find the code there.
+ *
+ * A table that is lent is ended once: by nvidia_p2p_put_pages(), or, when the
+ * driver has called back, by nvidia_p2p_free_page_table(). Under regions_lock
+ * the pointer to it says whose turn that is.
  *
  * Only symbols that are exported to every licence are used, apart from the GPU
  * driver's own: a module that needs GPL-only ones cannot be loaded beside the
@@ -59,6 +74,7 @@
 #include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/ctype.h>
+#include <linux/delay.h>
 #include <linux/hashtable.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -186,6 +202,12 @@ void ib_unregister_peer_memory_client(void *client);
 #define GPU_PAGE_SIZE	BIT(GPU_PAGE_SHIFT)
 #define GPU_PAGE_MASK	(~(GPU_PAGE_SIZE - 1))
 
+/*
+ * No GPU has that much. For each page that is asked for, and before it looks
+ * whether there is one, the driver takes 16 bytes of the kernel's memory.
+ */
+#define MOST_BYTES	BIT_ULL(40)
+
 static bool persistent = GDR_NVIDIA_P2P_API != P2P_CALLBACK_ONLY;
 module_param(persistent, bool, 0444);
 MODULE_PARM_DESC(persistent,
@@ -193,6 +215,10 @@ MODULE_PARM_DESC(persistent,
 /* The name that NVIDIA's own module has for it. */
 module_param_named(persistent_api_support, persistent, bool, 0444);
 MODULE_PARM_DESC(persistent_api_support, "the same as persistent");
+static bool trust_programs;
+module_param(trust_programs, bool, 0444);
+MODULE_PARM_DESC(trust_programs,
+		 "1: also where a program that frees memory at the wrong moment can hang or crash the GPU driver (up to 510; vGPU, some MIG; up to 525.85 with persistent=0)");
 
 /*
  *   PINNING ---> PINNED ---> LIVE ---> LEAVING
@@ -211,14 +237,14 @@ static const char * const state_names[] = {
 };
 
 struct region {
-	struct kref count;	/* the core, a callback, the thread */
+	struct kref count;	/* the core, the driver while it lends, the thread */
 	u64 number;		/* what the driver knows it by */
 	u64 address, length;	/* as asked for */
 	u64 first, pinned;	/* in whole GPU pages: start and length */
 	unsigned long since;	/* jiffies */
 	pid_t process;
 	char command[TASK_COMM_LEN];
-	bool kept;		/* set before the driver knows the number */
+	bool lent_whole;	/* nothing is kept; set before the driver knows the number */
 	u64 core_context;	/* set before the region is LIVE */
 	int error;		/* why it cannot be used; acquire() to get_pages() */
 	struct sg_table sg;	/* the core's calls, of which there is one at a time */
@@ -227,13 +253,13 @@ struct region {
 	struct hlist_node by_number;
 	struct list_head leaving;
 	enum region_state state;
-	bool taken_back;	/* what was lent, by the driver */
+	bool lending;		/* the driver may call back */
+	struct nvidia_p2p_page_table *lent;	/* a watch, or all of it */
 	bool counted;
 	char nic_name[20];
 
 	struct mutex mapping_lock;	/* all below */
-	struct nvidia_p2p_page_table *table;
-	struct nvidia_p2p_page_table *watch;
+	struct nvidia_p2p_page_table *table;	/* of all of it, kept or lent */
 	struct nvidia_p2p_dma_mapping *mapping;
 	struct pci_dev *nic;
 };
@@ -311,9 +337,19 @@ static __printf(2, 3) void region_err(const struct region *region,
 	add_to(&refused, 1);
 }
 
+/*
+ * The reference to the module makes the kernel refuse to unload it. That this
+ * code goes on after it has been given back is safe: whoever can run it here,
+ * stop() waits for.
+ */
 static void free_region(struct kref *count)
 {
-	kfree(container_of(count, struct region, count));
+	struct region *region = container_of(count, struct region, count);
+
+	spin_lock(&regions_lock);
+	hash_del(&region->by_number);
+	spin_unlock(&regions_lock);
+	kfree(region);
 	module_put(THIS_MODULE);
 }
 
@@ -322,31 +358,37 @@ static void put_region(struct region *region)
 	kref_put(&region->count, free_region);
 }
 
-/* The driver has a number, and no pointer, since regions do not wait for it. */
-static struct region *get_region(u64 number)
+static void start_lending(struct region *region)
 {
-	struct region *region, *found = NULL;
-
+	kref_get(&region->count);
 	spin_lock(&regions_lock);
-	hash_for_each_possible(regions, region, by_number, number) {
-		if (region->number != number)
-			continue;
-		kref_get(&region->count);
-		found = region;
-		break;
-	}
+	region->lending = true;
 	spin_unlock(&regions_lock);
-	return found;
 }
 
-static int get_kept(struct region *region, struct nvidia_p2p_page_table **table)
+/* Whether it was still lent; if not, a callback has ended it. */
+static bool stop_lending(struct region *region)
+{
+	bool was;
+
+	spin_lock(&regions_lock);
+	was = region->lending;
+	region->lending = false;
+	region->lent = NULL;
+	spin_unlock(&regions_lock);
+	if (was)
+		put_region(region);
+	return was;
+}
+
+static int get_kept(struct region *region, u64 length,
+		    struct nvidia_p2p_page_table **table)
 {
 #if GDR_NVIDIA_P2P_API == P2P_PERSISTENT
-	return nvidia_p2p_get_pages_persistent(region->first, region->pinned,
-					       table, 0);
+	return nvidia_p2p_get_pages_persistent(region->first, length, table, 0);
 #elif GDR_NVIDIA_P2P_API == P2P_NULL_CALLBACK
-	return nvidia_p2p_get_pages(0, 0, region->first, region->pinned, table,
-				    NULL, NULL);
+	return nvidia_p2p_get_pages(0, 0, region->first, length, table, NULL,
+				    NULL);
 #else
 	return -P2P_ENOTSUPP;
 #endif
@@ -370,20 +412,25 @@ static void put_kept(struct region *region, struct nvidia_p2p_page_table *table)
 }
 
 /*
- * Not what the driver has taken back. If it does so after this look, it finds
- * nothing to hand back and says no error, except in the unlikely case that a
- * table of this process has got the same address since: that race is its own.
+ * If the driver takes it back before it sees this call, it finds nothing to hand
+ * back and says no error, except in the unlikely case that a table of this
+ * process has got the same address since: that race is its own.
  */
-static void put_lent(struct region *region, struct nvidia_p2p_page_table *table)
+static void return_lent(struct region *region)
 {
-	bool taken_back;
+	struct nvidia_p2p_page_table *table;
 
+	if (current->tgid != region->process)
+		return;		/* the callback ends it */
 	spin_lock(&regions_lock);
-	taken_back = region->taken_back;
+	table = region->lent;
+	region->lent = NULL;	/* a callback that comes now leaves it to us */
 	spin_unlock(&regions_lock);
-	if (!taken_back)
-		complain(region,
-			 nvidia_p2p_put_pages(0, 0, region->first, table));
+	if (!table)
+		return;
+	complain(region, nvidia_p2p_put_pages(0, 0, region->first, table));
+	if (!stop_lending(region))
+		nvidia_p2p_free_page_table(table);
 }
 
 /*
@@ -392,7 +439,7 @@ static void put_lent(struct region *region, struct nvidia_p2p_page_table *table)
  */
 static void unmap(struct region *region)
 {
-	if (!region->mapping || (!region->kept && is_invalidated(region)))
+	if (!region->mapping || (region->lent_whole && is_invalidated(region)))
 		return;
 	nvidia_p2p_dma_unmap_pages(region->nic, region->table, region->mapping);
 	region->mapping = NULL;
@@ -454,18 +501,42 @@ static void leave_to_thread(struct region *region)
 static void forget_lent(struct region *region)
 {
 	struct nvidia_p2p_dma_mapping *mapping;
-	struct nvidia_p2p_page_table *table;
 
 	mutex_lock(&region->mapping_lock);
 	mapping = region->mapping;
-	table = region->table;
 	region->mapping = NULL;
 	region->table = NULL;
 	mutex_unlock(&region->mapping_lock);
 	if (mapping)
 		nvidia_p2p_free_dma_mapping(mapping);
-	if (table)
-		nvidia_p2p_free_page_table(table);
+}
+
+/*
+ * By number, and with the driver's own reference to it. The driver has no
+ * pointer: if it still lends what it was told to take back, there is no region.
+ */
+static struct region *take_back(u64 number, enum region_state *was,
+				struct nvidia_p2p_page_table **table)
+{
+	struct region *region, *found = NULL;
+
+	spin_lock(&regions_lock);
+	hash_for_each_possible(regions, region, by_number, number) {
+		if (region->number != number || !region->lending)
+			continue;
+		region->lending = false;
+		*table = region->lent;
+		region->lent = NULL;
+		*was = region->state;
+		if (region->state != LEAVING) {
+			region->state = INVALIDATED;
+			count_as_live(region, false);
+		}
+		found = region;
+		break;
+	}
+	spin_unlock(&regions_lock);
+	return found;
 }
 
 /*
@@ -474,31 +545,23 @@ static void forget_lent(struct region *region)
  */
 static void freed_by_owner(void *number)
 {
-	struct region *region = get_region((uintptr_t)number);
+	struct nvidia_p2p_page_table *table;
 	enum region_state was;
+	struct region *region = take_back((uintptr_t)number, &was, &table);
 
 	if (!region)
 		return;
-	spin_lock(&regions_lock);
-	region->taken_back = true;
-	was = region->state;
-	if (was != LEAVING) {
-		region->state = INVALIDATED;
-		count_as_live(region, false);
-	}
-	spin_unlock(&regions_lock);
-
 	if (was == LIVE) {
 		/* When this returns the NIC reads and writes there no more. */
 		invalidate(client, region->core_context);
 		add_to(&invalidated, 1);
 	}
-	if (was != LEAVING) {
-		if (region->kept)
-			leave_to_thread(region);
-		else
-			forget_lent(region);
-	}
+	if (region->lent_whole)
+		forget_lent(region);
+	else if (was == PINNED || was == LIVE)
+		leave_to_thread(region);
+	if (table)
+		nvidia_p2p_free_page_table(table);
 	put_region(region);
 }
 
@@ -526,56 +589,80 @@ static int check_table(struct region *region, u64 length,
 static int keep(struct region *region)
 {
 	struct nvidia_p2p_page_table *table = NULL;
-	int error = get_kept(region, &table);
+	int error = get_kept(region, region->pinned, &table);
 
 	if (error)
 		return error;	/* the driver has freed the table, and left its address */
 	error = check_table(region, region->pinned, table);
-	if (error) {
+	if (error)
 		put_kept(region, table);
-		return error;
-	}
-	region->table = table;	/* nobody else has seen the region yet */
-	region->kept = true;
-	return 0;
+	else
+		region->table = table;	/* nobody looks at it before it is PINNED */
+	return error;
 }
 
-/* The callback may come before this returns. */
-static int borrow(struct region *region, u64 length,
-		  struct nvidia_p2p_page_table **place)
+/* A watch, or all of it. The callback may come before this returns. */
+static int borrow(struct region *region, u64 length)
 {
 	struct nvidia_p2p_page_table *table = NULL;
-	int error = nvidia_p2p_get_pages(0, 0, region->first, length, &table,
-					 freed_by_owner,
-					 (void *)(uintptr_t)region->number);
+	bool taken_back;
+	int error;
 
-	if (error)
+	start_lending(region);
+	error = nvidia_p2p_get_pages(0, 0, region->first, length, &table,
+				     freed_by_owner,
+				     (void *)(uintptr_t)region->number);
+	if (error) {
+		stop_lending(region);
 		return error;
+	}
+	/*
+	 * The callback of a lent region waits for this lock, so its table can be
+	 * looked into. The driver may be freeing that of a watch at this moment.
+	 */
 	mutex_lock(&region->mapping_lock);
-	if (is_invalidated(region)) {
-		error = -EFAULT;	/* the driver has freed the table */
-	} else {
-		/*
-		 * The callback of a lent region waits for the lock, so the table
-		 * is there. That of a watch does not, so the driver may be freeing
-		 * the table at this moment, and nothing looks into it.
-		 */
-		if (!region->kept)
-			error = check_table(region, length, table);
-		*place = table;		/* release() hands it back in any case */
+	spin_lock(&regions_lock);
+	taken_back = !region->lending;
+	if (!taken_back)
+		region->lent = table;	/* release() hands it back in any case */
+	spin_unlock(&regions_lock);
+	if (!taken_back && region->lent_whole) {
+		error = check_table(region, length, table);
+		region->table = table;
 	}
 	mutex_unlock(&region->mapping_lock);
-	return error;
+	if (!taken_back)
+		return error;
+	nvidia_p2p_free_page_table(table);
+	return -EFAULT;
+}
+
+static int watch_and_keep(struct region *region)
+{
+	int error = 0;
+
+	if (GDR_NVIDIA_P2P_API == P2P_CALLBACK_ONLY)
+		return -P2P_ENOTSUPP;
+	if (!persistent)
+		error = borrow(region, GPU_PAGE_SIZE);
+	return error ? error : keep(region);
+}
+
+static int borrow_all(struct region *region)
+{
+	return_lent(region);
+	if (is_invalidated(region))
+		return -EFAULT;
+	region->lent_whole = true;
+	return borrow(region, region->pinned);
 }
 
 static int pin(struct region *region)
 {
-	int error = keep(region);
+	int error = watch_and_keep(region);
 
-	if (!persistent && !error)
-		error = borrow(region, GPU_PAGE_SIZE, &region->watch);
-	else if (!persistent && error == -P2P_ENOTSUPP)
-		error = borrow(region, region->pinned, &region->table);
+	if (error == -P2P_ENOTSUPP && !persistent && trust_programs)
+		error = borrow_all(region);
 	if (error)
 		return error;
 	spin_lock(&regions_lock);
@@ -586,14 +673,30 @@ static int pin(struct region *region)
 		error = -EFAULT;
 	}
 	spin_unlock(&regions_lock);
+	/* A callback leaves to the thread only what is PINNED. */
+	if (error && !region->lent_whole)
+		hand_back(region);
 	return error;
+}
+
+/* The driver has refused the whole: is there memory of a GPU at its beginning? */
+static bool begins_in_gpu_memory(struct region *region)
+{
+	struct nvidia_p2p_page_table *table = NULL;
+
+	if (region->pinned == GPU_PAGE_SIZE ||
+	    get_kept(region, GPU_PAGE_SIZE, &table))
+		return false;
+	put_kept(region, table);
+	return true;
 }
 
 static bool round_to_pages(struct region *region)
 {
 	u64 last = region->address + region->length - 1;
 
-	if (!region->length || last < region->address)
+	if (!region->length || region->length > MOST_BYTES ||
+	    last < region->address)
 		return false;
 	region->first = region->address & GPU_PAGE_MASK;
 	/* At the very end of the address space the next page begins at 0. */
@@ -603,7 +706,7 @@ static bool round_to_pages(struct region *region)
 
 static struct region *new_region(unsigned long address, size_t size)
 {
-	struct region *region = kzalloc(sizeof(*region), GFP_KERNEL);
+	struct region *region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
 	unsigned int i;
 
 	if (!region)
@@ -615,9 +718,12 @@ static struct region *new_region(unsigned long address, size_t size)
 	region->since = jiffies;
 	region->process = current->tgid;
 	/* Any program chooses its own name, and this one stands in the log. */
-	for (i = 0; i < sizeof(region->command) - 1 && current->comm[i]; i++)
-		region->command[i] = isgraph(current->comm[i]) ?
-				     current->comm[i] : '_';
+	for (i = 0; i < sizeof(region->command) - 1 && current->comm[i]; i++) {
+		char letter = current->comm[i];
+
+		region->command[i] = isascii(letter) && isgraph(letter) ?
+					     letter : '_';
+	}
 	if (!round_to_pages(region) || !try_module_get(THIS_MODULE)) {
 		kfree(region);
 		return NULL;
@@ -633,7 +739,7 @@ static struct region *new_region(unsigned long address, size_t size)
 static void release(void *context)
 {
 	struct region *region = context;
-	struct nvidia_p2p_page_table *table = NULL, *watch = NULL;
+	struct nvidia_p2p_page_table *table = NULL;
 
 	spin_lock(&regions_lock);
 	if (region->state != INVALIDATED)
@@ -648,23 +754,14 @@ static void release(void *context)
 	 */
 	mutex_lock(&region->mapping_lock);
 	unmap(region);
-	if (!is_invalidated(region)) {
+	if (!region->lent_whole && !is_invalidated(region)) {
 		table = region->table;
-		watch = region->watch;
 		region->table = NULL;
-		region->watch = NULL;
 	}
 	mutex_unlock(&region->mapping_lock);
-	if (table && region->kept)
+	if (table)
 		put_kept(region, table);
-	else if (table)
-		put_lent(region, table);
-	if (watch)
-		put_lent(region, watch);
-
-	spin_lock(&regions_lock);
-	hash_del(&region->by_number);
-	spin_unlock(&regions_lock);
+	return_lent(region);
 	sg_free_table(&region->sg);
 	put_region(region);
 }
@@ -681,7 +778,7 @@ static void explain(const struct region *region, int error)
 		region_err(region, "their owner has freed them meanwhile");
 		break;
 	case -P2P_ENOTSUPP:
-		region_err(region, "the GPU driver cannot keep this memory (vGPU, MIG or confidential computing); try the module's parameter persistent=0");
+		region_err(region, "the GPU driver cannot keep this memory (vGPU, MIG or confidential computing); where all programs are trusted, load the module with persistent=0 trust_programs=1");
 		break;
 	default:
 		region_err(region, "the GPU driver does not pin them: error %d",
@@ -707,7 +804,9 @@ static int acquire(unsigned long address, size_t size, void *private_data,
 	if (!region)
 		return 0;
 	region->error = pin(region);
-	if (region->error == -EINVAL) {	/* no memory of a GPU */
+	if (region->error == -EINVAL) {	/* no memory of a GPU, or not all of it */
+		if (begins_in_gpu_memory(region))
+			region_err(region, "they are not all in one allocation of GPU memory; register each allocation by itself");
 		release(region);
 		return 0;
 	}
@@ -743,7 +842,8 @@ static int fill(struct region *region, struct sg_table *sg,
 {
 	struct scatterlist *entry;
 	unsigned int i;
-	int error = sg_alloc_table(&region->sg, mapping->entries, GFP_KERNEL);
+	int error = sg_alloc_table(&region->sg, mapping->entries,
+				   GFP_KERNEL_ACCOUNT);
 
 	if (error) {
 		region_err(region, "the kernel has no memory for a list of %u pages",
@@ -932,6 +1032,13 @@ static int __init choose_mode(void)
 #endif
 	if (persistent)
 		return 0;
+#if GDR_NVIDIA_P2P_API != P2P_PERSISTENT
+	/* These drivers also look into the table that they are to take back. */
+	if (!trust_programs) {
+		pr_err("not loaded: with this GPU driver and persistent=0, a program that frees memory at the wrong moment hangs or crashes the driver; where all programs are trusted, load the module with trust_programs=1\n");
+		return -EOPNOTSUPP;
+	}
+#endif
 	releaser = kthread_run(release_regions, NULL, KBUILD_MODNAME);
 	return PTR_ERR_OR_ZERO(releaser);
 }
@@ -970,10 +1077,29 @@ static int __init start(void)
 	return 0;
 }
 
-/* No region is left: each holds a reference to the module. */
+/*
+ * The driver calls back with its API lock held. This takes the lock, for memory
+ * that is not there, so the last callback has left our code when it ends.
+ */
+static void wait_for_callbacks(void)
+{
+	struct nvidia_p2p_page_table *table;
+
+	while (nvidia_p2p_get_pages(0, 0, 0, GPU_PAGE_SIZE, &table,
+				    freed_by_owner, &last_number) == -ENOMEM)
+		msleep(20);	/* it may not have come as far as the lock */
+}
+
+/*
+ * No region is left: each holds a reference to the module. Whoever gave back the
+ * last one may still be in our code: the core, which the first call waits for; a
+ * callback; or the thread.
+ */
 static void __exit stop(void)
 {
 	ib_unregister_peer_memory_client(client);
+	if (!persistent)
+		wait_for_callbacks();
 	proc_remove(list_of_regions);
 	stop_releaser();
 }

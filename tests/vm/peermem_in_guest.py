@@ -42,12 +42,14 @@ class PeerMemory:
         status, output = self.guest.run(f"insmod /lab/ko/{name}.ko {options} 2>&1")
         return status, self.log() + output
 
-    def load(self, driver, persistent=True, module=None):
+    def load(self, driver, persistent=True, module=None, options=""):
         self.guest.check(f"insmod /lab/ko/nvidia-{driver}.ko")
-        self.load_module(module or driver, persistent)
+        self.load_module(module or driver, persistent, options)
 
-    def load_module(self, kind, persistent=True):
-        status, log = self.insert(f"nvidia-peermem-{kind}", "" if persistent else "persistent=0")
+    def load_module(self, kind, persistent=True, options=""):
+        if not persistent:
+            options += " persistent=0"
+        status, log = self.insert(f"nvidia-peermem-{kind}", options)
         expect(status == 0, f"nvidia-peermem-{kind} cannot be loaded: {log}")
 
     def unload(self):

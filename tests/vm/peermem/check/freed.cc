@@ -13,7 +13,8 @@ namespace peermem_check {
 namespace {
 
 constexpr std::size_t kBytes = 16 * kGpuPage;
-constexpr useconds_t kHalfOfMapping = 150'000;  // the test has mapping wait for 300 ms
+constexpr useconds_t kHalfOfMapping = 150'000;     // the test has mapping wait for 300 ms
+constexpr useconds_t kWithinCallback = 1'000'000;  // which the test has take 3 s
 
 }  // namespace
 
@@ -51,6 +52,18 @@ void frees_while_it_is_mapped() {
   printf("registration of memory that is freed: %s\n",
          region ? "registered" : strerrorname_np(error));
   if (region) require(ibv_dereg_mr(region) == 0, "ibv_dereg_mr");
+}
+
+void deregisters_while_it_is_freed() {
+  Loopback nic;
+  const GpuMemory gpu(kAddress, kBytes);
+  ibv_mr* region = ibv_reg_mr(nic.pd(), gpu.data(), kBytes, kRights);
+  if (!region) fail("ibv_reg_mr");
+  std::thread other([&gpu] { gpu.free(); });
+  usleep(kWithinCallback);
+  require(ibv_dereg_mr(region) == 0, "ibv_dereg_mr");
+  other.join();
+  printf("deregistered\n");
 }
 
 void holds(unsigned mebibytes) {

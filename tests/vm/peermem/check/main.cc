@@ -18,6 +18,16 @@ int main(int count, char** words) {
     frees_under_a_registration();
   } else if (what == "freed-while-mapped") {
     frees_while_it_is_mapped();
+  } else if (what == "freed-slowly") {
+    deregisters_while_it_is_freed();
+  } else if (what == "neighbours") {
+    registers_neighbours();
+  } else if (what == "replaced") {
+    replaces_while_it_is_pinned();
+  } else if (what == "huge") {
+    registers_more_than_there_is();
+  } else if (what == "left-to-child" && count > 2) {
+    leaves_the_device_to_a_child(words[2]);
   } else if (what == "once") {
     registers_once();
   } else if (what == "hold") {
@@ -35,6 +45,8 @@ int main(int count, char** words) {
   } else {
     errno = 0;
     fail(
-        "usage: peermem_check transfers|freed|freed-while-mapped|once|hold MIB|race THREADS COUNT");
+        "usage: peermem_check "
+        "transfers|freed|freed-while-mapped|freed-slowly|neighbours|replaced|huge|"
+        "left-to-child FILE|once|hold MIB|race THREADS COUNT");
   }
 }

@@ -11,9 +11,13 @@
  *     while a client is called back because memory is freed;
  *   - when that callback returns, the page table is freed;
  *   - what is lent can be handed back by the process that it belongs to only;
- *     for any other the call succeeds and does nothing.
+ *     for any other the call succeeds and does nothing;
+ *   - no range is pinned that leaves one allocation.
  *
- * A page table that is used after it was freed is reported by a warning.
+ * A page table that is used after it was freed is reported by a warning. So is
+ * a client that is unloaded while it is called back or while something is lent
+ * to it. With client_frees=1 the driver keeps the older contract to the letter:
+ * after a callback, table and mapping are there until the client has freed them.
  *
  * What kind of driver it is the build decides:
  *   STUB_PROPRIETARY   its licence is NVIDIA's, and symbols are for everybody
@@ -26,6 +30,7 @@
 #include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/notifier.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -59,6 +64,18 @@ MODULE_PARM_DESC(can_keep, "0: memory cannot be kept, as on vGPU");
 uint window_pages = 65536;
 module_param(window_pages, uint, 0644);
 MODULE_PARM_DESC(window_pages, "how much can be pinned (BAR1), in pages of 64 KiB");
+static bool client_frees;
+module_param(client_frees, bool, 0644);
+MODULE_PARM_DESC(client_frees, "1: tables that were called back are the client's to free");
+static uint pin_delay_ms;
+module_param(pin_delay_ms, uint, 0644);
+MODULE_PARM_DESC(pin_delay_ms, "how long pinning waits before it takes the lock");
+static uint callback_delay_ms;
+module_param(callback_delay_ms, uint, 0644);
+MODULE_PARM_DESC(callback_delay_ms, "how long a callback seems to take after its last line");
+static ulong longest_asked;
+module_param(longest_asked, ulong, 0644);
+MODULE_PARM_DESC(longest_asked, "the most bytes that anybody wanted pinned at once");
 static uint map_delay_ms;
 module_param(map_delay_ms, uint, 0644);
 MODULE_PARM_DESC(map_delay_ms, "how long mapping waits before it takes the lock");
@@ -71,7 +88,9 @@ module_param_named(mappings, counters[MAPPINGS], int, 0444);
 module_param_named(callbacks, counters[CALLBACKS], int, 0444);
 
 static LIST_HEAD(pins);	/* changed with both api_lock and pins_lock held */
-static DEFINE_SPINLOCK(pins_lock);	/* pins, counters */
+static LIST_HEAD(orphans);	/* called back, and the client's to free */
+static DEFINE_SPINLOCK(pins_lock);	/* pins, orphans, counters */
+static bool calling_back;
 static u8 uuid[16];
 
 void count_by(enum counter which, int by)
@@ -86,14 +105,34 @@ int counted(enum counter which)
 	return READ_ONCE(counters[which]);
 }
 
-static bool is_live(const struct nvidia_p2p_page_table *table)
+/* pins_lock is held. */
+static struct pin *find_pin(struct list_head *list,
+			    const struct nvidia_p2p_page_table *table)
 {
 	struct pin *pin;
-	bool found = false;
+
+	list_for_each_entry(pin, list, in_all)
+		if (&pin->table == table)
+			return pin;
+	return NULL;
+}
+
+static bool is_live(const struct nvidia_p2p_page_table *table)
+{
+	bool found;
 
 	spin_lock(&pins_lock);
-	list_for_each_entry(pin, &pins, in_all)
-		found = found || &pin->table == table;
+	found = find_pin(&pins, table);
+	spin_unlock(&pins_lock);
+	return found;
+}
+
+static bool is_known(const struct nvidia_p2p_page_table *table)
+{
+	bool found;
+
+	spin_lock(&pins_lock);
+	found = find_pin(&pins, table) || find_pin(&orphans, table);
 	spin_unlock(&pins_lock);
 	return found;
 }
@@ -112,6 +151,8 @@ static void free_pin(struct pin *pin)
 	struct mapping *mapping, *next;
 	unsigned int i;
 
+	WARN(client_frees && pin->called_back && !list_empty(&pin->mappings),
+	     "a table is freed before its mapping\n");
 	mutex_lock(&pin->mappings_lock);
 	list_for_each_entry_safe(mapping, next, &pin->mappings, of_pin)
 		free_mapping(mapping);
@@ -208,10 +249,13 @@ static int get(u64 address, u64 length, struct nvidia_p2p_page_table **table,
 	int error;
 
 	*table = NULL;
+	longest_asked = max_t(ulong, longest_asked, length);
 	if (!length || address % GPU_PAGE || length % GPU_PAGE)
 		return -EINVAL;
 	if (!callback && !can_keep)
 		return -524;	/* ENOTSUPP, which user space does not know */
+	if (pin_delay_ms)
+		msleep(pin_delay_ms);
 	mutex_lock(&api_lock);
 	error = pin_locked(address, length, table, callback, data);
 	mutex_unlock(&api_lock);
@@ -247,6 +291,8 @@ static int put(struct nvidia_p2p_page_table *table, bool kept)
 	mutex_unlock(&api_lock);
 	if (!found && kept)
 		WARN(1, "what is handed back is not kept\n");
+	if (!found && !kept && client_frees)
+		WARN(!is_known(table), "what is handed back was freed already\n");
 	return 0;
 }
 
@@ -356,15 +402,55 @@ int nvidia_p2p_dma_unmap_pages(struct pci_dev *peer,
 }
 STUB_EXPORT(nvidia_p2p_dma_unmap_pages);
 
-/* The driver frees both itself, when the callback has returned. */
+/* Usually the driver frees both itself, when the callback has returned. */
 int nvidia_p2p_free_page_table(struct nvidia_p2p_page_table *table)
 {
+	struct pin *pin, *orphan;
+	bool is_clients;
+
+	if (!client_frees)
+		return 0;
+	spin_lock(&pins_lock);
+	pin = find_pin(&pins, table);
+	is_clients = pin && pin->called_back && !pin->freed;
+	if (is_clients)
+		pin->freed = true;	/* take_back() goes on with it */
+	orphan = find_pin(&orphans, table);
+	if (orphan)
+		list_del(&orphan->in_all);
+	spin_unlock(&pins_lock);
+	WARN(!is_clients && !orphan, "a table is not the client's to free\n");
+	if (orphan) {
+		mutex_lock(&api_lock);
+		free_pin(orphan);
+		mutex_unlock(&api_lock);
+	}
 	return 0;
 }
 STUB_EXPORT(nvidia_p2p_free_page_table);
 
+/* api_lock is held, since a callback calls this. */
 int nvidia_p2p_free_dma_mapping(struct nvidia_p2p_dma_mapping *shown)
 {
+	struct mapping *mapping, *next;
+	struct pin *pin;
+	bool found = false;
+
+	if (!client_frees)
+		return 0;
+	list_for_each_entry(pin, &pins, in_all) {
+		if (!pin->called_back)
+			continue;
+		mutex_lock(&pin->mappings_lock);
+		list_for_each_entry_safe(mapping, next, &pin->mappings, of_pin) {
+			if (&mapping->shown != shown)
+				continue;
+			free_mapping(mapping);
+			found = true;
+		}
+		mutex_unlock(&pin->mappings_lock);
+	}
+	WARN(!found, "a mapping is not the client's to free\n");
 	return 0;
 }
 STUB_EXPORT(nvidia_p2p_free_dma_mapping);
@@ -379,26 +465,82 @@ static struct pin *next_lent(struct memory *memory)
 	return NULL;
 }
 
+static void call_back(struct pin *pin)
+{
+	spin_lock(&pins_lock);
+	pin->called_back = true;
+	spin_unlock(&pins_lock);
+	count_by(CALLBACKS, 1);
+	WRITE_ONCE(calling_back, true);
+	pin->callback(pin->data);
+	if (callback_delay_ms)
+		msleep(callback_delay_ms);
+	WRITE_ONCE(calling_back, false);
+}
+
 void take_back(struct memory *memory)
 {
 	struct pin *pin;
+	bool is_clients;
 
 	while ((pin = next_lent(memory))) {
-		count_by(CALLBACKS, 1);
-		pin->callback(pin->data);
-		forget_pin(pin);
-		free_pin(pin);
+		call_back(pin);
+		spin_lock(&pins_lock);
+		is_clients = client_frees && !pin->freed;
+		if (is_clients)
+			list_move_tail(&pin->in_all, &orphans);
+		else
+			list_del(&pin->in_all);
+		spin_unlock(&pins_lock);
+		if (!is_clients)
+			free_pin(pin);
 	}
 }
 
+static int lent_tables(void)
+{
+	struct pin *pin;
+	int count = 0;
+
+	spin_lock(&pins_lock);
+	list_for_each_entry(pin, &pins, in_all)
+		count += !!pin->callback;
+	spin_unlock(&pins_lock);
+	return count;
+}
+
+/* Its own code to take leave has run by then. */
+static int on_module(struct notifier_block *block, unsigned long state,
+		     void *data)
+{
+	const struct module *module = data;
+
+	if (state != MODULE_STATE_GOING || strcmp(module->name, "nvidia_peermem"))
+		return NOTIFY_DONE;
+	WARN(READ_ONCE(calling_back), "a client leaves while it is called back\n");
+	WARN(lent_tables(), "a client leaves and %d tables are lent to it\n",
+	     lent_tables());
+	return NOTIFY_OK;
+}
+
+static struct notifier_block modules = { .notifier_call = on_module };
+
 static int __init start(void)
 {
-	return start_memory();
+	int error = register_module_notifier(&modules);
+
+	if (error)
+		return error;
+	error = start_memory();
+	if (error)
+		unregister_module_notifier(&modules);
+	return error;
 }
 
 static void __exit stop(void)
 {
 	stop_memory();
+	unregister_module_notifier(&modules);
 }
 
 module_init(start);

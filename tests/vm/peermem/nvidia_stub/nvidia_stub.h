@@ -64,6 +64,7 @@ struct pin {
 	struct memory *memory;
 	void (*callback)(void *data);
 	void *data;
+	bool called_back, freed;	/* pins_lock; freed: by the client */
 	struct list_head mappings;
 	struct mutex mappings_lock;	/* the list */
 };
