@@ -49,14 +49,25 @@ Secret new_secret() {
 
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-std::byte* map_all(int descriptor) {
-  void* base = mmap(nullptr, kSegmentBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                    descriptor, 0);
-  if (base == MAP_FAILED) return nullptr;
+std::byte* map_part(int descriptor, std::uint64_t offset, std::uint64_t bytes) {
+  void* part = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor,
+                    static_cast<off_t>(offset));
+  if (part == MAP_FAILED) return nullptr;
   // A child must not write into its parent's device, nor a core dump carry a gigabyte of it.
-  madvise(base, kSegmentBytes, MADV_DONTFORK);
-  madvise(base, kSegmentBytes, MADV_DONTDUMP);
-  return static_cast<std::byte*>(base);
+  madvise(part, bytes, MADV_DONTFORK);
+  madvise(part, bytes, MADV_DONTDUMP);
+  return static_cast<std::byte*>(part);
+}
+
+// In a child of fork. Nothing when another library has mapped something into the gap since: that is
+// not to be unmapped.
+std::byte* zeros_at(std::byte* place, std::uint64_t bytes) {
+  if (place == nullptr) return nullptr;
+  void* zeros = mmap(place, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (zeros == place) return place;
+  if (zeros != MAP_FAILED) munmap(zeros, bytes);
+  return nullptr;
 }
 
 void describe(std::span<const DeviceConfiguration> devices, SegmentHeader& header) {
@@ -85,7 +96,7 @@ Result<std::unique_ptr<Segment>> Segment::create(Token token,
     return from_errno("ftruncate of the device's shared segment");
   }
   if (fcntl(descriptor.get(), F_ADD_SEALS, kSeals) != 0) return from_errno("sealing the segment");
-  std::byte* base = map_all(descriptor.get());
+  std::byte* base = map_part(descriptor.get(), 0, kFirstBytes);
   if (base == nullptr) return from_errno("mapping the device's shared segment");
 
   auto* header = reinterpret_cast<SegmentHeader*>(base);
@@ -129,7 +140,7 @@ Result<std::unique_ptr<Segment>> Segment::map(UniqueFd descriptor) {
       (seals & kSeals) != kSeals) {
     return Error{EPROTO, "a peer's segment has another size or is not sealed"};
   }
-  std::byte* base = map_all(descriptor.get());
+  std::byte* base = map_part(descriptor.get(), 0, kFirstBytes);
   if (base == nullptr) return from_errno("mapping a peer's segment");
   std::unique_ptr<Segment> segment(new Segment(std::move(descriptor), base));
   if (segment->header().magic != kSegmentMagic || segment->header().layout != kSegmentLayout) {
@@ -147,30 +158,30 @@ Segment::Segment(UniqueFd descriptor, std::byte* base)
 Segment::~Segment() {
   const std::lock_guard guard(registry().mutex);
   registry().segments.erase(this);
-  if (base_ != nullptr) munmap(base_, kSegmentBytes);
+  if (base_ != nullptr) munmap(base_, kFirstBytes);
+  for (std::size_t i = 0; i < kViews; ++i) {
+    if (views_[i] != nullptr) munmap(views_[i], view_bytes(i));
+  }
 }
 
 void Segment::prepare_fork() {
   registry().mutex.lock();
-  for (Segment* segment : registry().segments) segment->allocation_mutex_.lock();
+  for (Segment* segment : registry().segments) segment->mutex_.lock();
 }
 
 void Segment::parent_of_fork() {
-  for (Segment* segment : registry().segments) segment->allocation_mutex_.unlock();
+  for (Segment* segment : registry().segments) segment->mutex_.unlock();
   registry().mutex.unlock();
 }
 
 void Segment::child_of_fork() {
   for (Segment* segment : registry().segments) {
-    // Not over what another library may have mapped into the gap since the fork.
-    void* zeros = mmap(segment->base_, kSegmentBytes, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (zeros != segment->base_) {
-      if (zeros != MAP_FAILED) munmap(zeros, kSegmentBytes);
-      segment->base_ = nullptr;  // nothing of it may be unmapped: it is somebody else's
+    segment->base_ = zeros_at(segment->base_, kFirstBytes);
+    for (std::size_t i = 0; i < kViews; ++i) {
+      segment->views_[i] = zeros_at(segment->views_[i], view_bytes(i));
     }
     segment->descriptor_.reset();
-    segment->allocation_mutex_.unlock();
+    segment->mutex_.unlock();
   }
   registry().mutex.unlock();
 }
@@ -197,24 +208,47 @@ void* Segment::arena(std::uint64_t offset, std::uint64_t length) {
       offset % 64 != 0) {
     return nullptr;
   }
-  return base_ + offset;
+  if (offset + length <= kFirstBytes) return base_ + offset;
+  std::byte* const view = view_up_to(offset + length);
+  return view == nullptr ? nullptr : view + (offset - kArenaAt);
+}
+
+// The smallest view that shows the arena up to there, which is beyond its near part.
+std::byte* Segment::view_up_to(std::uint64_t end) {
+  const auto smallest =
+      static_cast<std::size_t>(std::bit_width((end - kArenaAt - 1) / kNearArena)) - 1;
+  std::atomic<std::byte*>& view = views_[smallest];
+  if (std::byte* present = view.load(std::memory_order_acquire)) return present;
+  const std::lock_guard guard(mutex_);
+  if (view.load(std::memory_order_relaxed) == nullptr) {
+    view.store(map_part(descriptor_.get(), kArenaAt, view_bytes(smallest)),
+               std::memory_order_release);
+  }
+  return view.load(std::memory_order_relaxed);
 }
 
 Result<std::uint64_t> Segment::allocate(std::uint64_t bytes) {
   const std::uint64_t size = page_up(std::max<std::uint64_t>(bytes, 1));
   if (size < bytes || size > kArenaBytes) return Error{ENOMEM, "the device's arena is too small"};
-  const std::lock_guard guard(allocation_mutex_);
-  const std::optional<std::uint64_t> at = arena_.take(size);
+  std::optional<std::uint64_t> at;
+  {
+    const std::lock_guard guard(mutex_);
+    at = arena_.take(size);
+  }
   if (!at) return Error{ENOMEM, "the device's arena is full"};
-  return *at;
+  if (arena(*at, size) != nullptr) return *at;
+  const std::lock_guard guard(mutex_);
+  arena_.give_back(*at);
+  return Error{ENOMEM, "the device's arena cannot be mapped further"};
 }
 
 void Segment::free(std::uint64_t offset) {
-  const std::lock_guard guard(allocation_mutex_);
+  const std::lock_guard guard(mutex_);
   const std::uint64_t length = arena_.length_at(offset);
-  if (length == 0 || base_ == nullptr) return;
+  if (length == 0) return;
   // Gives the pages back; whoever maps them next sees zeros.
-  madvise(base_ + offset, length, MADV_REMOVE);
+  fallocate(descriptor_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+            static_cast<off_t>(offset), static_cast<off_t>(length));
   arena_.give_back(offset);
 }
 

@@ -8,9 +8,14 @@
 // The descriptor is sealed against shrinking and growing, so nothing can be truncated under a
 // reader, and lives in no file system, so nothing is left behind. A peer's mapping is checked for
 // size, seals and layout before it is used.
+//
+// Of the arena only the first part is mapped at once: batch systems limit the address space of a
+// process (RLIMIT_AS), and most programs need no more. The rest is mapped when it is asked for.
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <bit>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -64,10 +69,12 @@ class Segment {
   SharedSrq& srq(std::uint32_t index);
   ServiceRequest& service_request(std::uint32_t index);
 
-  // The bytes [offset, offset + length) of the arena, or nullptr when they leave it.
+  // The bytes [offset, offset + length) of the arena, always at the same address, or nullptr when
+  // they leave it or can no longer be mapped. Hot.
   void* arena(std::uint64_t offset, std::uint64_t length);
 
-  // Owner only; whole pages, zeroed. ENOMEM when the arena is full.
+  // Owner only; whole pages, zeroed, and mapped. ENOMEM when the arena is full, or the process may
+  // map no more.
   Result<std::uint64_t> allocate(std::uint64_t bytes);
   void free(std::uint64_t offset);
 
@@ -79,14 +86,23 @@ class Segment {
   static void child_of_fork();
 
  private:
+  // View i shows the first `view_bytes(i)` of the arena. A view stays where it is, and larger ones
+  // show the same pages again, so no pointer into the arena ever goes stale.
+  static constexpr std::uint64_t kNearArena = std::uint64_t{32} << 20;
+  static constexpr std::uint64_t kFirstBytes = kArenaAt + kNearArena;  // mapped at once
+  static constexpr std::size_t kViews = std::countr_zero(kArenaBytes / kNearArena);
+  static constexpr std::uint64_t view_bytes(std::size_t view) { return kNearArena << (view + 1); }
+
   Segment(UniqueFd descriptor, std::byte* base);
+  std::byte* view_up_to(std::uint64_t end);
 
   UniqueFd descriptor_;
-  std::byte* base_;
+  std::byte* base_;  // the tables, and the near part of the arena behind them
   Secret secret_{};
 
-  std::mutex allocation_mutex_;
-  FreeSpace arena_{kArenaAt, kSegmentBytes};  // offsets; under allocation_mutex_
+  std::mutex mutex_;
+  FreeSpace arena_{kArenaAt, kSegmentBytes};             // offsets; under mutex_
+  std::array<std::atomic<std::byte*>, kViews> views_{};  // set under mutex_
 };
 
 }  // namespace gdr::rnic

@@ -1,13 +1,28 @@
 #include "softgpu/address_space.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
 
 #include "softgpu/backing.h"
 
 namespace gdr::softgpu {
+namespace {
+
+constexpr std::uint64_t kLeast = 64ull << 20;
+
+// What is behind device addresses, and what else the program maps, needs room as well.
+std::uint64_t fair_share(std::uint64_t bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return bytes;
+  return std::min<std::uint64_t>(bytes, limit.rlim_cur / 4 / kBlock * kBlock);
+}
+
+}  // namespace
 
 bool AddressSpace::reserve(std::uint64_t bytes) {
-  for (; bytes >= (1ull << 30); bytes /= 2) {
+  for (bytes = fair_share(bytes); bytes >= kLeast; bytes = bytes / 2 / kBlock * kBlock) {
     void* at = mmap(nullptr, bytes + kBlock, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                     -1, 0);
     if (at == MAP_FAILED) continue;

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 
 namespace gdr::rnic {
 namespace {
@@ -123,6 +125,63 @@ TEST(Segment, RefusesWhatDoesNotFitAndGoesOn) {
   segment->free(most);
   segment->free(most);  // twice does nothing
   EXPECT_TRUE(segment->allocate(kArenaBytes - 4096));
+}
+
+std::uint64_t mapped_bytes() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+TEST(Segment, TakesLittleAddressSpaceUntilItsArenaIsUsed) {
+  const std::uint64_t before = mapped_bytes();
+  const auto segment = make();
+  const auto peers = *Segment::map(duplicate(*segment));
+  EXPECT_LT(mapped_bytes(), before + 256 * kMiB);
+  ASSERT_TRUE(segment->allocate(300 * kMiB));
+  EXPECT_GE(mapped_bytes(), before + 300 * kMiB);
+}
+
+TEST(Segment, ShowsTheSameBytesWhereverTheyLieInItsArena) {
+  const auto segment = make();
+  auto peers = *Segment::map(duplicate(*segment));
+  std::uint8_t mark = 0;
+  for (const std::uint64_t bytes : {1 * kMiB, 60 * kMiB, 10 * kMiB, 500 * kMiB, 3000 * kMiB}) {
+    const std::uint64_t at = *segment->allocate(bytes), last = at + bytes - 64;
+    auto* own = static_cast<std::uint8_t*>(segment->arena(at, bytes));
+    ASSERT_NE(own, nullptr);
+    own[0] = ++mark;
+    own[bytes - 1] = mark;
+    EXPECT_EQ(segment->arena(at, bytes), own);
+    // By whatever part of the range is asked for, here and in another mapping.
+    for (Segment* seen : {segment.get(), peers.get()}) {
+      EXPECT_EQ(*static_cast<std::uint8_t*>(seen->arena(at, 64)), mark);
+      EXPECT_EQ(static_cast<std::uint8_t*>(seen->arena(at, bytes))[bytes - 1], mark);
+      EXPECT_EQ(static_cast<std::uint8_t*>(seen->arena(last, 64))[63], mark);
+    }
+    EXPECT_EQ(segment->arena(at, bytes), own) << "and does not move";
+  }
+}
+
+// In a process of its own, whose limit it is.
+[[noreturn]] void allocate_beyond_the_limit() {
+  const auto segment = *Segment::create(kToken, *parse_devices("soft0"));
+  const rlim_t limit = mapped_bytes() + 100 * kMiB;
+  const rlimit limits{limit, RLIM_INFINITY};
+  if (setrlimit(RLIMIT_AS, &limits) != 0) _exit(1);
+  const auto refused = segment->allocate(200 * kMiB);
+  if (refused || refused.error().code != ENOMEM) _exit(2);
+  if (!segment->allocate(10 * kMiB)) _exit(3);
+  if (segment->arena(kArenaAt + 200 * kMiB, 64) != nullptr) _exit(4);
+  const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+  if (setrlimit(RLIMIT_AS, &none) != 0) _exit(5);
+  const auto allowed = segment->allocate(200 * kMiB);
+  _exit(allowed && segment->arena(*allowed, 200 * kMiB) != nullptr ? 0 : 6);
+}
+TEST(Segment, RefusesWhatItMayNotMapAndGoesOn) {
+  EXPECT_EXIT(allocate_beyond_the_limit(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Segment, FreedPagesAreZeroAndGivenBack) {
