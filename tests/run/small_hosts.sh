@@ -69,6 +69,19 @@ for error in EPERM ENOSYS; do
   pair "system calls refused with $error" "$filtered" "$error"
   proves "gdr prove, system calls refused with $error" "$filtered" "$error"
 done
+# Batch systems limit the address space of a process.
+limited='ulimit -v "$0" && exec "$@"'
+pair "300 MB of address space" sh -c "$limited" 300000
+proves "gdr prove, 2 GB of address space" sh -c "$limited" 2000000
+# Too little: the reason, and not that a link is down.
+few=0
+timeout 60 sh -c "$limited" 80000 "$gdr" prove --soft --host-memory >"$folder/proof" 2>&1 || few=$?
+if [ "$few" -ne 1 ] || ! grep -q "only 78 MiB (RLIMIT_AS)" "$folder/proof" ||
+  grep -q "link" "$folder/proof"; then
+  echo "gdr prove, 80 MB of address space: ends with $few:"
+  cat "$folder/proof"
+  failed=1
+fi
 # A process and its peer may introduce themselves to each other at once: for that moment each holds
 # some 20 descriptors, and a program whose own accept() comes just then needs one more.
 pair "24 descriptors" "$filtered" 24

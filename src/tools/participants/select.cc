@@ -58,6 +58,22 @@ std::string ports_of(const std::vector<Candidate>& ports, const std::string& nic
   return known;
 }
 
+// For a port that is not usable.
+std::string why_not(const Candidate& candidate) {
+  const std::string& problem = candidate.port->problem;
+  return candidate.choice.text() + ": " + (problem.empty() ? "its link is down" : problem);
+}
+
+// A NIC that cannot be opened shows no port.
+const NicEntry* find_unopened(const InventoryReport& inventory, const std::string& name = "") {
+  for (const NicEntry& nic : inventory.nics) {
+    if (nic.survey.problem.empty()) continue;
+    if (name.empty() || name == nic.survey.name || name.starts_with(nic.survey.name + ":"))
+      return &nic;
+  }
+  return nullptr;
+}
+
 Error unknown_nic(const std::vector<Candidate>& ports, const std::string& name,
                   const std::string& known) {
   const auto colon = name.rfind(':');
@@ -72,18 +88,22 @@ Error unknown_nic(const std::vector<Candidate>& ports, const std::string& name,
   return {EINVAL, "unknown NIC '" + name + "'; allowed: " + known};
 }
 
-Result<Candidate> find_port(const std::vector<Candidate>& ports, const std::string& name) {
+Result<Candidate> find_port(const InventoryReport& inventory, const std::vector<Candidate>& ports,
+                            const std::string& name) {
   std::string known;
   const Candidate* found = nullptr;
   for (const Candidate& candidate : ports) {
     known += (known.empty() ? "" : ", ") + candidate.choice.text();
     if (!found && answers_to(candidate, name)) found = &candidate;
   }
-  if (!found) return unknown_nic(ports, name, known);
+  if (!found) {
+    if (const NicEntry* nic = find_unopened(inventory, name)) {
+      return Error{ENODEV, nic->survey.name + ": " + nic->survey.problem};
+    }
+    return unknown_nic(ports, name, known);
+  }
   if (usable(*found)) return *found;
-  return Error{ENODEV,
-               found->choice.text() + (found->port->problem.empty() ? ": its link is down"
-                                                                    : ": " + found->port->problem)};
+  return Error{ENODEV, why_not(*found)};
 }
 
 std::string gpu_text(const GpuEntry& gpu) { return "GPU " + std::to_string(gpu.survey.ordinal); }
@@ -109,21 +129,28 @@ int distance(const Candidate& candidate, const GpuEntry* gpu) {
   return candidate.nic->hardware->numa_node == gpu->hardware->numa_node ? 0 : 1;
 }
 
+Error no_usable_port(const InventoryReport& inventory, const std::vector<Candidate>& ports) {
+  std::string reason = "there is none";
+  if (const NicEntry* nic = find_unopened(inventory)) {
+    reason = nic->survey.name + ": " + nic->survey.problem;
+  } else if (!ports.empty()) {
+    reason = why_not(ports.front());
+  }
+  return {ENODEV, "no port of any RDMA NIC is usable: " + reason};
+}
+
 // B: what was asked for, else the usable port nearest to the GPU that is not A.
-Result<Candidate> choose_far(const std::vector<Candidate>& ports, const GpuEntry* gpu,
-                             const DeviceWishes& wishes, const std::optional<Candidate>& near) {
-  if (wishes.peer_nic) return find_port(ports, *wishes.peer_nic);
+Result<Candidate> choose_far(const InventoryReport& inventory, const std::vector<Candidate>& ports,
+                             const GpuEntry* gpu, const DeviceWishes& wishes,
+                             const std::optional<Candidate>& near) {
+  if (wishes.peer_nic) return find_port(inventory, ports, *wishes.peer_nic);
   std::vector<Candidate> order;
   for (const Candidate& candidate : ports) {
     if (usable(candidate) && !(near && candidate.choice == near->choice))
       order.push_back(candidate);
   }
   if (order.empty() && near) return *near;
-  if (order.empty()) {
-    return Error{ENODEV,
-                 "no port of any RDMA NIC is usable: their links are down, or they have no "
-                 "address"};
-  }
+  if (order.empty()) return no_usable_port(inventory, ports);
   // The last of the nearest: A is then the first, which reads naturally.
   return *std::min_element(
       order.rbegin(), order.rend(),
@@ -188,7 +215,7 @@ Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
   if (!gpus) return gpus.error();
   std::optional<Candidate> near;
   if (wishes.nic) {
-    Result<Candidate> found = find_port(ports, *wishes.nic);
+    Result<Candidate> found = find_port(inventory, ports, *wishes.nic);
     if (!found) return found.error();
     near = *found;
   }
@@ -202,7 +229,7 @@ Result<std::vector<Selection>> select_devices(const InventoryReport& inventory,
       std::copy_if(ports.begin(), ports.end(), std::back_inserter(fars), usable);
     }
     if (fars.empty()) {
-      Result<Candidate> far = choose_far(ports, ends.far, wishes, near);
+      Result<Candidate> far = choose_far(inventory, ports, ends.far, wishes, near);
       if (!far) return far.error();
       fars.push_back(*far);
     }

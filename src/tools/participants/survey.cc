@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/address_space.h"
 #include "cuda/driver.h"
 #include "participants/gpu.h"
 #include "participants/stand_in_package.h"
@@ -167,6 +168,8 @@ void survey_gpus(const std::string& path, Survey& found) {
   found.cuda_path = (*driver)->path();
   if (auto result = (*driver)->init(0)) {
     found.cuda_problem = "cuInit: " + (*driver)->describe(result);
+    if (result == cuda::CUDA_ERROR_OUT_OF_MEMORY)
+      found.cuda_problem += address_space_advice(ENOMEM);
     return;
   }
   int count = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/address_space.h"
 #include "perf/unreachable.h"
 #include "proof/hosts/visit.h"
 #include "proof/machine.h"
@@ -11,6 +12,8 @@
 
 namespace gdr::proof {
 namespace {
+
+constexpr std::uint64_t kAddressSpace = std::uint64_t{4} << 30;  // twice what stand-ins need
 
 class Run {
  public:
@@ -26,6 +29,7 @@ class Run {
       if (ends_it_) return done.error();
       if (!input_.obstacle) input_.obstacle = refused_step(done.error(), report_.inventory);
     }
+    input_.address_space_shortage = address_space_shortage(kAddressSpace);
     report_.verdict = decide(input_, report_);
     name_host(report_.verdict.next);
     report_.seconds = static_cast<double>(now() - start) / 1e9;

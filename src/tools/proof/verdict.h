@@ -13,7 +13,8 @@ struct VerdictInput {
   bool machine_has_gpu = false;
   bool soft_requested = false;
   std::optional<Obstacle> obstacle;
-  std::optional<Obstacle> replaced;  // see replaced_hardware()
+  std::optional<Obstacle> replaced;    // see replaced_hardware()
+  std::string address_space_shortage;  // what it is; empty: this process may map what it needs
 };
 
 Verdict decide(const VerdictInput& input, const Report& report);

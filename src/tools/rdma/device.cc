@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/address_space.h"
 #include "base/bytes.h"
 
 namespace gdr::rdma {
@@ -41,7 +42,9 @@ Result<Device> Device::open(const Library& library, const std::string& name) {
   library.free_device_list(list);
   if (context) return Device(library, context);
   if (code == ENODEV) return Error{ENODEV, library.path() + " has no RDMA device '" + name + "'"};
-  return verbs_error(("ibv_open_device(" + name + ")").c_str(), code);
+  Error failed = verbs_error(("ibv_open_device(" + name + ")").c_str(), code);
+  failed.message += address_space_advice(code);
+  return failed;
 }
 
 Result<ibv_device_attr> Device::attributes() const {

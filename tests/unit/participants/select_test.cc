@@ -228,5 +228,37 @@ TEST(Select, AllTakesEveryGpuWithEveryNicAndThenEachPairOfGpusOnce) {
   EXPECT_EQ(gpu_pairs(*chosen), (std::vector<std::string>{"2>2", "2>2"}));
 }
 
+NicEntry unopened(const std::string& name) {
+  NicEntry entry;
+  entry.survey.name = name;
+  entry.survey.problem = "ibv_open_device(" + name + "): Cannot allocate memory (errno 12)";
+  return entry;
+}
+
+TEST(Select, SaysWhyNoNicCouldBeOpenedAndNotThatItsLinkIsDown) {
+  const InventoryReport devices = machine({unopened("soft0"), unopened("soft1")}, {gpu(0)});
+  const auto any = select_devices(devices, {});
+  ASSERT_FALSE(any);
+  EXPECT_EQ(any.error().code, ENODEV);
+  EXPECT_NE(any.error().message.find("soft0: ibv_open_device(soft0)"), std::string::npos)
+      << any.error().message;
+  for (const char* name : {"soft1", "soft1:1"}) {
+    DeviceWishes wishes;
+    wishes.nic = name;
+    const auto named = select_devices(devices, wishes);
+    ASSERT_FALSE(named);
+    EXPECT_EQ(named.error().code, ENODEV) << "it is there, so the name is right";
+    EXPECT_NE(named.error().message.find("Cannot allocate memory"), std::string::npos)
+        << named.error().message;
+  }
+}
+
+TEST(Select, SaysThatALinkIsDownWhereItIs) {
+  const auto chosen = select_devices(machine({nic("mlx5_0", 0, false)}, {gpu(0)}), {});
+  ASSERT_FALSE(chosen);
+  EXPECT_NE(chosen.error().message.find("mlx5_0: its link is down"), std::string::npos)
+      << chosen.error().message;
+}
+
 }  // namespace
 }  // namespace gdr::participants

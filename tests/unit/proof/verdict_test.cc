@@ -52,6 +52,18 @@ Situation on_stand_ins() {
   return situation;
 }
 
+TEST(Verdict, OfAFailureWithoutAddressSpaceNamesThatAsTheOnlyCause) {
+  Situation situation = on_stand_ins();
+  situation.input.address_space_shortage = "this process may map only 512 MiB";
+  EXPECT_TRUE(situation.verdict().causes.empty()) << "nothing has failed";
+  situation.report.checks = {check("RC write", Status::kFailed)};
+  EXPECT_EQ(situation.verdict().causes,
+            std::vector<std::string>{"this process may map only 512 MiB"});
+  EXPECT_EQ(situation.verdict().next, "ulimit -v unlimited");
+  situation.input.obstacle = Obstacle{{"no memory"}, {"another cause"}, "another command"};
+  EXPECT_EQ(situation.verdict().causes.size(), 1u);
+}
+
 TEST(Verdict, OnHardwareIsProved) {
   const Verdict verdict = on_hardware().verdict();
   EXPECT_EQ(headline(verdict), "PROVED");
