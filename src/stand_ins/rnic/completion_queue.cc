@@ -164,6 +164,17 @@ void CompletionQueue::look_at_tail() {
   next_.store(nullptr, std::memory_order_relaxed);
 }
 
+// After a look that found nothing. True: others have run, and something may have come.
+bool CompletionQueue::gave_way() {
+  const std::uint32_t head = head_.load(std::memory_order_relaxed);
+  if (head_at_look_.exchange(head, std::memory_order_relaxed) != head) return false;
+  const Nanoseconds since = looked_at_.load(std::memory_order_relaxed);
+  if (!give_way_.after_idle_look(since)) return false;
+  if (shared_.tail.load(std::memory_order_acquire) != head) return true;
+  give_way_.was_in_vain(since);
+  return false;
+}
+
 // What lies at the positions before `tail` has marks of another ring, or of other positions.
 void CompletionQueue::distrust_marks(std::uint32_t tail) {
   next_.store(nullptr, std::memory_order_relaxed);

@@ -18,6 +18,7 @@
 #include "rnic/bounce_ring.h"
 #include "rnic/completion_ring.h"
 #include "rnic/event_pipe.h"
+#include "rnic/give_way.h"
 #include "rnic/region_table.h"
 #include "rnic/segment.h"
 #include "rnic/shared_lock.h"
@@ -134,6 +135,7 @@ class CompletionQueue {
   // what the batch left.
   int poll_in_batch(SharedCompletion& completion, CompletionNotes& notes, std::uint32_t& left);
   void end_batch();
+  void found_nothing();  // there was no batch
   // Whether another thread than this one may poll it meanwhile: the last that did, or nobody yet.
   bool is_polled_by_others() const { return poller_.load(std::memory_order_relaxed) != me(); }
   // Places what those carry that nobody has polled yet: before a region goes.
@@ -209,6 +211,7 @@ class CompletionQueue {
   void take_one(std::uint32_t i, std::uint32_t position, const Take& take);
   void move_head(std::uint32_t head);
   bool is_to_look_at_tail();
+  bool gave_way();
   void distrust_marks(std::uint32_t tail);
   static const void* me() { return __builtin_thread_pointer(); }
   void note_poller() {
@@ -243,6 +246,8 @@ class CompletionQueue {
   std::atomic<const CompletionAnnex*> next_annex_{nullptr};  // of next_
   std::atomic<std::uint32_t> unmarked_polls_{0};             // that found no mark
   std::atomic<Nanoseconds> looked_at_{0};                    // the tail
+  std::atomic<std::uint32_t> head_at_look_{0};
+  GiveWay give_way_;
   std::atomic<Nanoseconds> period_{0};
   Nanoseconds held_since_ = 0;  // service thread; 0: it has seen nothing held
 };
@@ -263,8 +268,13 @@ inline bool CompletionQueue::is_to_look_at_tail() {
   return true;
 }
 
+inline void CompletionQueue::found_nothing() {
+  if (is_to_look_at_tail()) gave_way();
+}
+
 template <typename Take>
 int CompletionQueue::poll(std::uint32_t most, const Take& take) {
+  bool looks = false;
   if (SharedCompletion* next = next_.load(std::memory_order_relaxed)) {
     if (mark_in(*next).load(std::memory_order_acquire) ==
         next_mark_.load(std::memory_order_relaxed)) {
@@ -273,10 +283,14 @@ int CompletionQueue::poll(std::uint32_t most, const Take& take) {
       // What it carries then comes along with it, and not after it.
       __builtin_prefetch(next_annex_.load(std::memory_order_relaxed));
       if (!is_to_look_at_tail()) return 0;
+      looks = true;
     }
   }
   std::uint32_t left = 0;
-  const int taken = take_up_to(most, take, left);
+  int taken = take_up_to(most, take, left);
+  if (taken == 0 && (looks || is_to_look_at_tail()) && gave_way()) {
+    taken = take_up_to(most, take, left);
+  }
   if (left != 0) end_batch();
   return taken;
 }

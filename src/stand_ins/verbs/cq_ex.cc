@@ -36,7 +36,10 @@ int start_poll(ibv_cq_ex* extended, ibv_poll_cq_attr* attributes) {
   Cq& cq = cq_of(extended);
   cq.polling.lock();
   const int error = advance(cq, cq.left_in_batch);
-  if (error != 0) cq.polling.unlock();  // then there is no end_poll
+  if (error != 0) {
+    cq.polling.unlock();  // then there is no end_poll
+    cq.queue->found_nothing();
+  }
   return error;
 }
 
@@ -62,7 +65,9 @@ void end_poll(ibv_cq_ex* extended) {
 int start_poll_alone(ibv_cq_ex* extended, ibv_poll_cq_attr* attributes) {
   if (attributes != nullptr && attributes->comp_mask != 0) return EINVAL;
   Cq& cq = cq_of(extended);
-  return advance(cq, cq.left_in_batch);
+  const int error = advance(cq, cq.left_in_batch);
+  if (error != 0) cq.queue->found_nothing();
+  return error;
 }
 void end_poll_alone(ibv_cq_ex* extended) { cq_of(extended).queue->end_batch(); }
 
