@@ -22,7 +22,7 @@ constexpr Nanoseconds kDecideAgain = kMillisecond, kLookingsShare = 10;
 constexpr Nanoseconds kLongestPause = kSecond;
 // Whoever is silent is given up by Neighbours::knows_everyone; that is not waited for for ever.
 constexpr Nanoseconds kMostUndecidedFor = 8 * kSecond;
-constexpr std::size_t kMostDeliveries = 4096;
+constexpr std::size_t kMostDeliveries = 4096, kMostOfSource = 2048;
 
 }  // namespace
 
@@ -41,7 +41,7 @@ Result<std::shared_ptr<Gsi>> GeneralServices::open(GsiUser user) {
 void GeneralServices::close(const Gsi& gsi) {
   adapter_.listeners().remove_all_of(gsi.number);
   std::unique_lock guard(mutex_);
-  std::erase_if(deliveries_, [&](const Delivery& delivery) { return delivery.gsi.get() == &gsi; });
+  deliveries_.erase_if([&](const Delivery& delivery) { return delivery.gsi.get() == &gsi; });
   std::erase_if(open_, [&](const std::shared_ptr<Gsi>& one) { return one.get() == &gsi; });
   // A user may close itself in a call.
   if (calling_thread_ == gettid()) return;
@@ -69,10 +69,11 @@ Nanoseconds GeneralServices::route(Nanoseconds time) {
   ArrivedMad arrived;
   for (std::uint32_t i = 0; i < kMostAtOnce && inbox_.take(&arrived); ++i) {
     if (route(arrived, Knows::kSome)) continue;
-    if (undecided_.size() == kMostUndecided) {
+    const wire::Address& source = arrived.mad.source;
+    if (undecided_.size() == kMostUndecided || undecided_.size_of(source) == kMostUndecided / 2) {
       counters_.add(Counter::kMadNoRoom);
     } else {
-      undecided_.push_back({arrived, time});
+      undecided_.push(source, {arrived, time});
     }
   }
   decide(time);
@@ -89,7 +90,7 @@ void GeneralServices::decide(Nanoseconds time) {
   const bool everyone = adapter_.neighbours().knows_everyone();
   const Nanoseconds end = now();
   look_again_at_ = end + std::clamp(kLookingsShare * (end - start), kDecideAgain, kLongestPause);
-  std::erase_if(undecided_, [&](const Undecided& one) {
+  undecided_.erase_if([&](const Undecided& one) {
     const bool overdue = time - one.since > kMostUndecidedFor;
     return route(one.arrived, everyone || overdue ? Knows::kEveryone : Knows::kSome);
   });
@@ -141,7 +142,7 @@ void GeneralServices::process_ended(const wire::Address& address, std::uint32_t 
   const std::lock_guard guard(mutex_);
   // Not bounded by kMostDeliveries: addresses and slots are few, and each process ends once.
   for (const std::shared_ptr<Gsi>& gsi : open_) {
-    if (gsi->ended) deliveries_.push_back({gsi, Ended{address, slot << kMadIdBits}});
+    if (gsi->ended) deliveries_.push(address, {gsi, Ended{address, slot << kMadIdBits}});
   }
   arrived_.notify_one();
 }
@@ -189,10 +190,10 @@ void GeneralServices::deliver(const Mad& mad, IsFor is_for) {
   for (const std::shared_ptr<Gsi>& gsi : open_) {
     if (!is_for(*gsi)) continue;
     somebody = true;
-    if (deliveries_.size() >= kMostDeliveries) {
+    if (deliveries_.size() >= kMostDeliveries || deliveries_.size_of(mad.source) >= kMostOfSource) {
       counters_.add(Counter::kMadNoRoom);
     } else {
-      deliveries_.push_back({gsi, mad});
+      deliveries_.push(mad.source, {gsi, mad});
     }
   }
   if (!somebody) counters_.add(Counter::kMadForNobody);
@@ -204,8 +205,7 @@ void GeneralServices::call_users() {
   calling_thread_ = gettid();
   while (true) {
     arrived_.wait(guard, [this] { return !deliveries_.empty(); });
-    Delivery delivery = std::move(deliveries_.front());
-    deliveries_.pop_front();
+    const Delivery delivery = *deliveries_.take();
     in_call_ = delivery.gsi;
     guard.unlock();
     if (const Mad* mad = std::get_if<Mad>(&delivery.what)) {

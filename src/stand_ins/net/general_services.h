@@ -30,7 +30,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -40,6 +39,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "net/counters.h"
+#include "net/fair_queue.h"
 #include "net/mad_inbox.h"
 #include "rnic/adapter.h"
 
@@ -129,13 +129,13 @@ class GeneralServices {
   MadPorts& ports_;
   MadInbox inbox_;
   // On the progress thread only.
-  std::deque<Undecided> undecided_;
+  FairQueue<Undecided> undecided_;
   Nanoseconds look_again_at_ = 0;
 
   std::mutex mutex_;  // the rest
   std::condition_variable arrived_, called_;
   std::vector<std::shared_ptr<Gsi>> open_;
-  std::deque<Delivery> deliveries_;
+  FairQueue<Delivery> deliveries_;
   std::shared_ptr<Gsi> in_call_;
   std::uint64_t last_number_ = 0;
   bool has_thread_ = false;

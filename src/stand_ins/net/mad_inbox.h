@@ -8,10 +8,8 @@
 // any.
 #pragma once
 
-#include <deque>
-#include <map>
-
 #include "base/spin_lock.h"
+#include "net/fair_queue.h"
 #include "net/mad.h"
 
 namespace gdr::net {
@@ -34,9 +32,7 @@ class MadInbox {
 
  private:
   SpinLock mutex_;
-  std::size_t count_ = 0;
-  std::map<wire::Address, std::deque<ArrivedMad>> by_source_;  // none is empty
-  std::deque<wire::Address> turns_;                            // each of them once
+  FairQueue<ArrivedMad> waiting_;
 };
 
 }  // namespace gdr::net

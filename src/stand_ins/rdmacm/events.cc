@@ -84,7 +84,7 @@ void uncount(int fd) {
 
 void erase_events(rdma_event_channel* channel,
                   const std::function<bool(std::unique_ptr<QueuedEvent>&)>& is_erased) {
-  for (std::size_t gone = std::erase_if(of(channel).events, is_erased); gone > 0; --gone) {
+  for (std::size_t gone = of(channel).events.erase_if(is_erased); gone > 0; --gone) {
     uncount(channel->fd);
   }
 }
@@ -109,7 +109,7 @@ void queue(std::unique_ptr<QueuedEvent> event) {
   rdma_event_channel* visible = event->id->visible.channel;
   if (event->event.listen_id != nullptr) visible = event->event.listen_id->channel;
   if (visible == nullptr) return;  // the program has destroyed it
-  of(visible).events.push_back(std::move(event));
+  of(visible).events.put(std::move(event));
   eventfd_write(visible->fd, 1);
 }
 
@@ -139,10 +139,9 @@ GDR_EXPORT int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** ev
     std::uint64_t one = 0;
     if (read(channel->fd, &one, sizeof one) != sizeof one) return -1;
     Guard guard(l.lock);
-    auto& events = of(channel).events;
+    EventQueue& events = of(channel).events;
     if (events.empty()) continue;  // it moved to another channel
-    std::unique_ptr<QueuedEvent> taken = std::move(events.front());
-    events.pop_front();
+    std::unique_ptr<QueuedEvent> taken = events.take();
     if (!finish(*taken, l)) continue;
     // A request's acknowledgement counts for the listener, as its new id may be destroyed first.
     if (taken->event.listen_id != nullptr) taken->id = &of(taken->event.listen_id);
@@ -182,7 +181,7 @@ void move_events(Id& id, rdma_event_channel* from, rdma_event_channel* to) {
     const rdma_cm_id* listener = event->event.listen_id;
     if (listener != nullptr ? listener != &id.visible : event->id != &id) return false;
     if (listener != nullptr) event->id->visible.channel = to;
-    of(to).events.push_back(std::move(event));
+    of(to).events.put(std::move(event));
     eventfd_write(to->fd, 1);
     return true;
   });

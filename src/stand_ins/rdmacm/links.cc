@@ -84,6 +84,15 @@ void on_stranger(Device& device, const gdr_gsi_mad& mad, const cm::Message& mess
   answer(device, mad, drep);
 }
 
+void forget_half_open(Library& l, Link& link) {
+  const cm::State state = link.connection.state();
+  if (!link.is_half_open || state == cm::State::kReqReceived || state == cm::State::kRepSent)
+    return;
+  link.is_half_open = false;
+  const auto count = l.half_open.find(link.remote_gid);
+  if (--count->second == 0) l.half_open.erase(count);
+}
+
 }  // namespace
 
 void transmit(const LocalAddress& local, const cm::Gid& to, const cm::Mad& bytes, int* error) {
@@ -149,8 +158,14 @@ std::shared_ptr<Link> make_link(Library& l, const LocalAddress& local, const cm:
   return link;
 }
 
+void note_half_open(Library& l, Link& link) {
+  link.is_half_open = true;
+  ++l.half_open[link.remote_gid];
+}
+
 void advance(Library& l, const std::shared_ptr<Link>& link) {
   cm::Connection& connection = link->connection;
+  forget_half_open(l, *link);
   send_all(*link);
   while (const auto event = connection.poll_event()) {
     if (link->owner != nullptr) tell(link, *event);

@@ -56,8 +56,14 @@ std::optional<ibv_qp_type> type_of(const cm::Message& request) {
   }
 }
 
+// Who accepts a request makes a queue pair for it, of which a process has 16,382; whoever never
+// confirms keeps it for a minute.
+constexpr std::uint32_t kMostHalfOpen = 4096;
+
 // Within the listener's backlog, which a peer may not fill alone.
-bool has_room(const Id& listener, const cm::Gid& source) {
+bool has_room(const Library& l, const Id& listener, const cm::Gid& source) {
+  const auto half_open = l.half_open.find(source);
+  if (half_open != l.half_open.end() && half_open->second >= kMostHalfOpen) return false;
   const auto found = listener.waiting.find(source);
   const int waiting = found != listener.waiting.end() ? found->second : 0;
   return listener.backlog > 0 && waiting < listener.most_of_one_source;
@@ -135,7 +141,7 @@ void on_request(Library& l, Device& device, const gdr_gsi_mad& mad, const cm::Me
   }
   if (local.device == nullptr) return;
   // A full backlog is silent: the request is repeated, and by then there may be room.
-  const auto link = has_room(*listener, source) ? make_link(l, local, source) : nullptr;
+  const auto link = has_room(l, *listener, source) ? make_link(l, local, source) : nullptr;
   if (!link) return gdr_gsi_count(device.gsi, GDR_GSI_BACKLOG_FULL);
   Id* id = make_requested(*listener, local, message, *ip, source).release();
   id->link = link;
@@ -143,6 +149,7 @@ void on_request(Library& l, Device& device, const gdr_gsi_mad& mad, const cm::Me
   l.ids.insert(id);
   l.requests[{source, message.local_id}] = link->connection.local_id();
   link->connection.receive(message, now());
+  note_half_open(l, *link);
   tell_of_request(*listener, *id, link, message);
   advance(l, link);
 }

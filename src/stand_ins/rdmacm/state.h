@@ -14,7 +14,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
-#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -28,6 +27,7 @@
 #include "cm/connection.h"
 #include "cm/general_services.h"
 #include "cm/service.h"
+#include "rdmacm/event_queue.h"
 
 namespace gdr::rdmacm {
 
@@ -60,6 +60,7 @@ struct Link {
   cm::Gid remote_gid{};
   Id* owner = nullptr;
   std::optional<cm::Time> scheduled;
+  bool is_half_open = false;  // it counts in Library::half_open
 };
 
 // What a program gets, and what it may not see: where it is, whose it is.
@@ -71,11 +72,12 @@ struct QueuedEvent {
   std::array<std::uint8_t, 256> private_data{};
   bool attach = false;  // a join: the queue pair is to be attached
   std::array<std::uint8_t, 16> group{};
+  std::uint64_t turn = 0;  // EventQueue's
 };
 
 struct Channel {
   rdma_event_channel visible{};  // first
-  std::deque<std::unique_ptr<QueuedEvent>> events;
+  EventQueue events;
 };
 // No id is on it.
 void free_channel(rdma_event_channel* channel);
@@ -140,6 +142,7 @@ struct Library {
   std::map<std::uint64_t, std::vector<Id*>> ports;                      // by service id
   std::map<std::uint32_t, std::shared_ptr<Link>> links;                 // by local communication id
   std::map<std::pair<cm::Gid, std::uint32_t>, std::uint32_t> requests;  // remote id to local id
+  std::map<cm::Gid, std::uint32_t> half_open;  // of each peer that asked and did not confirm yet
   std::set<std::pair<cm::Time, std::uint32_t>> deadlines;
   std::map<std::uint64_t, cm::Time> left;  // service ids that were listened for, and until when
   std::set<const QueuedEvent*> taken;      // by the program, which has to acknowledge them
@@ -193,6 +196,8 @@ void drop_request(Library& l, QueuedEvent& request);
 
 // links.cc
 std::shared_ptr<Link> make_link(Library& l, const LocalAddress& local, const cm::Gid& remote);
+// A peer has asked for it, and is not known to be real before it has confirmed the answer.
+void note_half_open(Library& l, Link& link);
 // Sends, tells and schedules what the connection wants.
 void advance(Library& l, const std::shared_ptr<Link>& link);
 void on_mad(void* device, const gdr_gsi_mad* mad);

@@ -134,6 +134,22 @@ TEST(MadInbox, HasAnEndForEachSourceAndForAll) {
   EXPECT_EQ(inbox.put(from(ipv4(10, 0, 0, 3), 0)), MadInbox::Put::kNoRoom);
 }
 
+TEST(FairQueue, GoesOnInTurnWhenSomeHaveLeft) {
+  FairQueue<int> queue;
+  const wire::Address first = ipv4(10, 0, 0, 1), second = ipv4(10, 0, 0, 2);
+  for (const int i : {1, 2, 3}) queue.push(first, i);
+  for (const int i : {11, 12}) queue.push(second, i);
+  queue.erase_if([](int i) { return i == 1 || i > 10; });
+  EXPECT_EQ(queue.size(), 2u);
+  EXPECT_EQ(queue.size_of(second), 0u);
+  queue.push(second, 13);
+  EXPECT_EQ(queue.take(), 2);
+  EXPECT_EQ(queue.take(), 13);
+  EXPECT_EQ(queue.take(), 3);
+  EXPECT_EQ(queue.take(), std::nullopt);
+  EXPECT_TRUE(queue.empty());
+}
+
 TEST(MadFloods, AreForgottenAfterAWhile) {
   MadFloods floods;
   for (std::uint8_t i = 0; i < MadFloods::kMostSources; ++i) floods.add(ipv4(10, 0, 0, i), kSecond);

@@ -187,6 +187,62 @@ TEST_F(Requests, OfOnePeerLeaveHalfOfTheBacklogToOthers) {
   EXPECT_EQ(gsi_.counted(GDR_GSI_BACKLOG_FULL), 10'000u - 512) << "the other is let in";
 }
 
+// The program takes the requests one by one, and is slow.
+TEST_F(Requests, OfOnePeerDelayAnothersByOneOfTheirsEach) {
+  rdma_cm_id* listener = listen();
+  const std::uint64_t service = service_of(listener);
+  const auto ask = [&](std::uint32_t peer, std::uint32_t id) {
+    gsi_.deliver(request_to(service, kPeersId + id), peer_address(peer));
+  };
+  const auto peer_of_next = [&]() -> cm::Gid {
+    const auto told = next();
+    EXPECT_TRUE(told && told->type == RDMA_CM_EVENT_CONNECT_REQUEST);
+    cm::Gid gid{};
+    if (!told) return gid;
+    std::copy_n(told->id->route.addr.addr.ibaddr.dgid.raw, gid.size(), gid.begin());
+    rdma_destroy_id(told->id);
+    return gid;
+  };
+  for (std::uint32_t id = 0; id < 400; ++id) ask(1, id);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(peer_of_next(), peer_address(1));
+  for (std::uint32_t id = 0; id < 10; ++id) ask(2, id);
+  int others = 0;
+  for (int taken = 0; others < 10 && taken < 20; ++taken) {
+    if (peer_of_next() == peer_address(2)) ++others;
+  }
+  EXPECT_EQ(others, 10) << "behind ten of the four hundred, and not behind all";
+  // Who floods is not kept out either: it goes on while others ask again and again.
+  for (std::uint32_t id = 100; id < 110; ++id) {
+    ask(2, id);
+    ask(2, id + 100);
+    const cm::Gid one = peer_of_next(), two = peer_of_next();
+    EXPECT_TRUE(one == peer_address(1) || two == peer_address(1));
+  }
+}
+
+// What a connection that is being made brings waits for no more than its own peer's requests.
+TEST_F(Requests, OfOnePeerDelayAnothersConnectionByOneOfTheirs) {
+  rdma_cm_id* listener = listen();
+  rdma_conn_param param{};
+  rdma_cm_id* accepted = requested(listener, 2);
+  ASSERT_EQ(rdma_accept(accepted, &param), 0);
+  const auto rep = sent(cm::Kind::kRep);
+  ASSERT_EQ(rep.size(), 1u);
+  for (std::uint32_t id = 0; id < 400; ++id) {
+    gsi_.deliver(request_to(service_of(listener), kPeersId + 10 + id), peer_address(1));
+  }
+  gsi_.deliver(
+      {.kind = cm::Kind::kRtu, .local_id = kPeersId + 2, .remote_id = rep[0].message.local_id},
+      peer_address(2));
+  const auto first = next();
+  ASSERT_TRUE(first && first->type == RDMA_CM_EVENT_CONNECT_REQUEST);
+  rdma_destroy_id(first->id);
+  const auto second = next();
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->type, RDMA_CM_EVENT_ESTABLISHED);
+  EXPECT_EQ(second->id, accepted);
+}
+
 // Ten thousand that the program accepts and nobody confirms.
 TEST_F(Requests, OfTenThousandAcceptedOnesNoneKeepsOutTheNext) {
   rdma_cm_id* listener = listen();
@@ -213,6 +269,40 @@ TEST_F(Requests, OfTenThousandAcceptedOnesNoneKeepsOutTheNext) {
       std::ranges::count_if(
           replies, [](const Sent& one) { return one.message.remote_id == kPeersId + 30'000; }),
       1);
+  for (rdma_cm_id* id : accepted) rdma_destroy_id(id);
+}
+
+// One peer, whose requests the program accepts and who confirms none: it does not get all of the
+// queue pairs that a process may have. What it confirms no longer counts.
+TEST_F(Requests, OfOnePeerThatConfirmsNoneAreNoLongerTakenAfterSomeThousand) {
+  constexpr std::uint32_t kMost = 4096;
+  rdma_cm_id* listener = listen();
+  rdma_conn_param param{};
+  param.qp_num = 5;
+  std::vector<rdma_cm_id*> accepted;
+  std::uint32_t confirmed = 0;
+  const auto ask = [&](std::uint32_t peer, std::uint32_t id) {
+    gsi_.deliver(request_to(service_of(listener), kPeersId + id), peer_address(peer));
+    const auto told = next();
+    if (!told) return false;
+    EXPECT_EQ(rdma_accept(told->id, &param), 0);
+    accepted.push_back(told->id);
+    const auto replies = sent(cm::Kind::kRep);
+    if (!replies.empty() && id == 0) confirmed = replies[0].message.local_id;
+    return true;
+  };
+  for (std::uint32_t id = 0; id < kMost; ++id) ASSERT_TRUE(ask(1, id)) << id;
+  EXPECT_FALSE(ask(1, kMost));
+  EXPECT_EQ(gsi_.counted(GDR_GSI_BACKLOG_FULL), 1u);
+  EXPECT_TRUE(ask(2, kMost)) << "another peer";
+  gsi_.deliver({.kind = cm::Kind::kRtu, .local_id = kPeersId, .remote_id = confirmed},
+               peer_address(1));
+  EXPECT_EQ(next_type(), RDMA_CM_EVENT_ESTABLISHED);
+  EXPECT_TRUE(ask(1, kMost)) << "and this one again";
+  EXPECT_FALSE(ask(1, kMost + 1));
+  rdma_destroy_id(accepted.back());
+  accepted.pop_back();
+  EXPECT_TRUE(ask(1, kMost + 1)) << "also when the program lets go of one";
   for (rdma_cm_id* id : accepted) rdma_destroy_id(id);
 }
 
