@@ -75,7 +75,7 @@ pair "300 MB of address space" sh -c "$limited" 300000
 proves "gdr prove, 2 GB of address space" sh -c "$limited" 2000000
 # Too little: the reason, and not that a link is down.
 few=0
-timeout 60 sh -c "$limited" 80000 "$gdr" prove --soft --host-memory >"$folder/proof" 2>&1 || few=$?
+timeout 60 sh -c "$limited" 80000 "$gdr" prove --soft --memory host >"$folder/proof" 2>&1 || few=$?
 if [ "$few" -ne 1 ] || ! grep -q "only 78 MiB (RLIMIT_AS)" "$folder/proof" ||
   grep -q "link" "$folder/proof"; then
   echo "gdr prove, 80 MB of address space: ends with $few:"
