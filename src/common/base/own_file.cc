@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,8 +32,15 @@ Result<void> check_owner(int file, const std::string& path) {
   return {};
 }
 
+}  // namespace
+
+std::uint64_t most_bytes_of_file() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 // Others of the account hold it for microseconds; whoever can read the file can hold it for good.
-Result<void> lock(int file, const std::string& path) {
+Result<void> lock_own_file(int file, const std::string& path) {
   for (const Nanoseconds end = now() + kPatience; flock(file, LOCK_EX | LOCK_NB) != 0;) {
     if (errno != EWOULDBLOCK && errno != EINTR) return from_errno(path);
     if (now() > end) return Error{EBUSY, path + " is locked by another process; name another"};
@@ -40,8 +48,6 @@ Result<void> lock(int file, const std::string& path) {
   }
   return {};
 }
-
-}  // namespace
 
 Result<UniqueFd> open_own_file(const std::string& path, int flags) {
   flags |= O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
@@ -58,7 +64,7 @@ Result<UniqueFd> open_own_file(const std::string& path, int flags) {
     if (Result<void> own = is_new ? Result<void>() : check_owner(file.get(), path); !own) {
       return own.error();
     }
-    if (Result<void> locked = lock(file.get(), path); !locked) return locked.error();
+    if (Result<void> locked = lock_own_file(file.get(), path); !locked) return locked.error();
     return file;
   }
   return from_errno(path);

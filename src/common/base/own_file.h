@@ -4,6 +4,7 @@
 //   Result<UniqueFd> file = open_own_file("/tmp/run.pcap", O_RDWR | O_APPEND);
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -16,5 +17,10 @@ namespace gdr {
 // to this account, has no other name and can be written by nobody else: who can shorten a file that
 // is mapped can end the process. EBUSY: somebody has held the lock for two seconds.
 Result<UniqueFd> open_own_file(const std::string& path, int flags);
+// Bytes that a file of this process may have (RLIMIT_FSIZE). Whoever writes beyond them is ended by
+// a signal.
+std::uint64_t most_bytes_of_file();
+// Such a file once more, until flock(LOCK_UN). EBUSY as above; `path` is for the error's line.
+Result<void> lock_own_file(int file, const std::string& path);
 
 }  // namespace gdr

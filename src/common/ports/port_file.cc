@@ -31,6 +31,7 @@ std::uint32_t make_ready(int file) {
   std::memcpy(header.magic, kPortMagic, sizeof kPortMagic);
   header.counts = kPortCounts;
   header.processors = processors_here();
+  if (port_file_bytes(header.processors) > most_bytes_of_file()) return 0;
   const bool made = ftruncate(file, static_cast<off_t>(port_file_bytes(header.processors))) == 0 &&
                     pwrite(file, &header, sizeof header, 0) == sizeof header;
   return made ? header.processors : 0;

@@ -1,29 +1,16 @@
 #include "peermem/whole_file.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/output_file.h"
 #include "base/unique_fd.h"
-#include "fix/on_disk.h"
 
 namespace gdr::peermem {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{512} << 20;
-
-std::string folder_around(const std::string& path) {
-  const std::size_t end = path.rfind('/');
-  if (end == std::string::npos) return ".";
-  return end == 0 ? "/" : path.substr(0, end);
-}
-
-Result<void> write_file(const std::string& path, const std::string& bytes, int flags) {
-  const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0644));
-  if (!file) return from_errno(path);
-  return fix::write_to_disk(file.get(), bytes, path);
-}
 
 }  // namespace
 
@@ -45,16 +32,11 @@ Result<std::string> read_whole_file(const std::string& path) {
 }
 
 Result<void> write_new_file(const std::string& path, const std::string& bytes) {
-  return write_file(path, bytes, O_EXCL | O_NOFOLLOW);
+  return write_output(path, bytes, Existing::kRefuse);
 }
 
 Result<void> replace_file(const std::string& path, const std::string& bytes) {
-  const std::string beside = path + ".gdr-new";
-  unlink(beside.c_str());  // of a gdr that was killed
-  Result<void> done = write_new_file(beside, bytes);
-  if (done && rename(beside.c_str(), path.c_str()) != 0) done = from_errno(path);
-  if (!done) unlink(beside.c_str());
-  return done;
+  return write_output(path, bytes);
 }
 
 Result<void> check_writable(const std::string& path) {
@@ -62,8 +44,7 @@ Result<void> check_writable(const std::string& path) {
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     return Error{EINVAL, path + " is not a regular file"};
   }
-  if (access(folder_around(path).c_str(), W_OK | X_OK) != 0) return from_errno(folder_around(path));
-  return {};
+  return check_output(path);
 }
 
 }  // namespace gdr::peermem

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "file_size_limit.h"
 #include "scratch_folder.h"
 
 namespace gdr {
@@ -91,6 +92,14 @@ TEST_F(CounterFileTest, IsNoLinkNoPipeAndNoFolder) {
   EXPECT_FALSE(map_counters(folder_, kNames));
   EXPECT_FALSE(read_counters(folder_));
   EXPECT_EQ(read_counters(folder_ + "/missing").error().code, ENOENT);
+}
+
+TEST_F(CounterFileTest, StaysANewOneWhereItsBytesDoNotFit) {
+  {
+    const test::FileSizeLimit limit(20);
+    EXPECT_FALSE(map_counters(path_, kNames));
+  }
+  EXPECT_TRUE(map_counters(path_, kNames));
 }
 
 // A count that says more than the file holds.

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <filesystem>
 
+#include "file_size_limit.h"
 #include "scratch_folder.h"
 
 namespace gdr {
@@ -66,6 +68,59 @@ TEST_F(OutputFile, KeepsItsRightsAndItsSecondNameWhenItIsReplaced) {
   ASSERT_EQ(link(at("file").c_str(), at("second").c_str()), 0);
   ASSERT_TRUE(write_output(at("file"), "newer"));
   EXPECT_EQ(text("second"), "newer");
+}
+
+TEST_F(OutputFile, StaysAsItWasWhereItMayGrowNoFurther) {
+  scratch_.write("file", "old");
+  scratch_.write("first", "old");
+  fs::create_hard_link(at("first"), at("second"));
+  const std::string large(1 << 20, 'x');
+  for (const char* name : {"file", "first", "new"}) {
+    // As a disk that is full, for the time of one write.
+    const test::FileSizeLimit limit(64 << 10);
+    const Result<void> written = write_output(at(name), large);
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, EFBIG);
+    EXPECT_EQ(written.error().message, "cannot write " + at(name) + ": File too large");
+  }
+  EXPECT_EQ(text("file"), "old");
+  EXPECT_EQ(text("second").substr(0, 16), "old");
+  EXPECT_EQ(std::distance(fs::directory_iterator(at("")), fs::directory_iterator()), 3)
+      << "nothing else is left in the folder";
+}
+
+TEST_F(OutputFile, IsReplacedBehindALinkWhichStays) {
+  scratch_.write("real/file", "old");
+  scratch_.link("link", "real/file");
+  const UniqueFd reader(open(at("link").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_TRUE(write_output(at("link"), "new"));
+  EXPECT_TRUE(fs::is_symlink(at("link")));
+  EXPECT_EQ(text("real/file"), "new");
+  std::array<char, 8> seen{};
+  EXPECT_EQ(read(reader.get(), seen.data(), seen.size()), 3);
+  EXPECT_EQ(std::string(seen.data()), "old") << "not the same file";
+}
+
+TEST_F(OutputFile, IsNotReplacedWhereThereMustBeNone) {
+  ASSERT_TRUE(write_output(at("file"), "first", Existing::kRefuse, 0600));
+  struct stat status {};
+  ASSERT_EQ(stat(at("file").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  EXPECT_EQ(write_output(at("file"), "second", Existing::kRefuse).error().code, EEXIST);
+  EXPECT_EQ(text("file"), "first");
+}
+
+TEST_F(OutputFile, SweepsWhatKilledProcessesLeftAndNothingElse) {
+  for (const char* name : {".gdr-new-aaaaaa", ".gdr-new-held00", ".gdr-new-another", ".gdr-old"}) {
+    scratch_.write(name, "half");
+  }
+  const UniqueFd held(open(at(".gdr-new-held00").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(flock(held.get(), LOCK_EX), 0);
+  ASSERT_TRUE(write_output(at("file"), "text"));
+  EXPECT_FALSE(fs::exists(at(".gdr-new-aaaaaa")));
+  for (const char* name : {".gdr-new-held00", ".gdr-new-another", ".gdr-old"}) {
+    EXPECT_EQ(text(name), "half") << name;
+  }
 }
 
 TEST_F(OutputFile, CanBeAskedForWithoutBeingMade) {
@@ -189,12 +244,57 @@ TEST_F(OutputFileOfAnotherAccount, IsNotItsFileInASharedFolder) {
   EXPECT_EQ(text("shared/file"), "theirs");
 }
 
-TEST_F(OutputFileOfAnotherAccount, IsWhatTheFoldersOwnerPutThere) {
-  scratch_.write("shared/file", "theirs");
-  scratch_.link("shared/link", "file");
-  for (const char* name : {"shared", "shared/file", "shared/link"}) give(name);
-  ASSERT_TRUE(write_output(at("shared/link"), "mine"));
-  EXPECT_EQ(text("shared/file"), "mine");
+TEST_F(OutputFileOfAnotherAccount, StaysTheirsWhereTheFoldersOwnerPutItThere) {
+  for (const mode_t open_to_others : {01777, 0755}) {
+    scratch_.write("shared/file", "theirs");
+    mode("shared", open_to_others);
+    for (const char* name : {"shared", "shared/file"}) give(name);
+    ASSERT_TRUE(write_output(at("shared/file"), "mine"));
+    EXPECT_EQ(text("shared/file"), "mine");
+    struct stat status {};
+    ASSERT_EQ(stat(at("shared/file").c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, kOther);
+  }
+}
+
+// root writes there for that account, which must not choose another file.
+TEST_F(OutputFileOfAnotherAccount, IsNotWhereAnyLinkInItsFolderLeadsRoot) {
+  scratch_.make("elsewhere");
+  mode("shared", 0755);
+  give("shared");
+  for (const uid_t owner : {kOther, uid_t{0}}) {  // it can move a link of root's there
+    scratch_.link("shared/link", at("victim"));
+    scratch_.link("shared/folder", at("elsewhere"));
+    ASSERT_EQ(mkfifo(at("shared/pipe").c_str(), 0666), 0);
+    const UniqueFd reader(open(at("shared/pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    for (const char* name : {"shared/link", "shared/folder", "shared/pipe"}) give(name, owner);
+    for (const char* name : {"shared/link", "shared/folder/file", "shared/pipe"}) {
+      EXPECT_EQ(refusal_of(at(name)), EPERM) << name;
+      EXPECT_EQ(write_output(at(name), "text").error().code, EPERM) << name;
+    }
+    for (const char* name : {"shared/link", "shared/folder", "shared/pipe"}) fs::remove(at(name));
+  }
+  fs::create_hard_link(at("victim"), at("shared/second"));
+  EXPECT_EQ(write_output(at("shared/second"), "text").error().code, EPERM);
+  EXPECT_EQ(text("victim"), "precious");
+  EXPECT_TRUE(fs::is_empty(at("elsewhere")));
+  EXPECT_TRUE(write_output(at("shared/new"), "text")) << "one that is not there yet";
+}
+
+TEST_F(OutputFileOfAnotherAccount, IsWrittenInPlaceWhereItsFolderTakesNoOther) {
+  scratch_.write("closed/file", "old, and longer");
+  ASSERT_EQ(chmod(scratch_.root().c_str(), 0755), 0);
+  give("closed/file");
+  struct stat before {
+  }, after{};
+  ASSERT_EQ(stat(at("closed/file").c_str(), &before), 0);
+  ASSERT_EQ(seteuid(kOther), 0);
+  const Result<void> written = write_output(at("closed/file"), "new");
+  ASSERT_EQ(seteuid(0), 0);
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(text("closed/file"), "new");
+  ASSERT_EQ(stat(at("closed/file").c_str(), &after), 0);
+  EXPECT_EQ(after.st_ino, before.st_ino);
 }
 
 TEST_F(OutputFileOfAnotherAccount, IsTakenWhereNobodyElseCanPutOne) {

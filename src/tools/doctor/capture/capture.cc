@@ -6,7 +6,6 @@
 
 #include "base/environment.h"
 #include "base/output_file.h"
-#include "base/unique_fd.h"
 #include "doctor/capture/collector.h"
 #include "doctor/capture/form.h"
 #include "doctor/capture/harmless.h"
@@ -55,12 +54,6 @@ void put_instead(const Host& host, Collector& collector) {
   collector.put(kEnvironment, harmless_variables(variables));
   if (pam_lifts_memory_limit(files)) collector.put(kPamLimits, "* - memlock unlimited\n");
   if (host.kernel_log) collector.put(kCapturedKernelLog, harmless_log(*host.kernel_log));
-}
-
-Result<void> write_archive(const std::string& path, const std::string& content) {
-  const Result<UniqueFd> file = open_output(path, Existing::kRefuse, 0600);
-  if (!file) return file.error();
-  return write_whole(file->get(), content) ? Result<void>() : from_errno(path);
 }
 
 bool ends_with(const std::string& text, std::string_view end) {
@@ -122,7 +115,7 @@ Result<void> write_capture(const Capture& capture, const std::string& target) {
   std::string archive;
   for (const auto& [path, captured] : capture.entries) add_to_tar(archive, path, captured);
   end_tar(archive);
-  return write_archive(target, archive);
+  return write_output(target, archive, Existing::kRefuse, 0600);
 }
 
 std::map<std::string, std::size_t> shapes_of(const Capture& capture) {

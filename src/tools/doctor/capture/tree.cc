@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "base/environment.h"
@@ -69,6 +70,14 @@ Result<bool> is_empty(int folder, const std::string& name) {
   return errno == 0 ? Result<bool>(true) : from_errno(name);
 }
 
+// A part of a capture would be taken for a machine that lacks the rest.
+void remove_all_in(int folder) {
+  std::error_code ignored;
+  const std::filesystem::directory_iterator entries("/proc/self/fd/" + std::to_string(folder),
+                                                    ignored);
+  for (const auto& entry : entries) std::filesystem::remove_all(entry.path(), ignored);
+}
+
 }  // namespace
 
 Result<void> write_entries(const Capture& capture, int folder) {
@@ -79,6 +88,7 @@ Result<void> write_entries(const Capture& capture, int folder) {
 }
 
 Result<void> write_tree(const Capture& capture, const std::string& folder) {
+  const bool was_there = access(folder.c_str(), F_OK) == 0;
   const Result<UniqueFd> opened = open_output_folder(folder);
   if (!opened) return opened.error();
   const Result<bool> empty = is_empty(opened->get(), folder);
@@ -86,9 +96,11 @@ Result<void> write_tree(const Capture& capture, const std::string& folder) {
   if (!*empty) {
     return Error{EEXIST, folder + ": folder is not empty; choose an empty one or a new name"};
   }
-  Result<void> written = write_entries(capture, opened->get());
-  if (!written) return Error{written.error().code, folder + ": " + written.error().message};
-  return {};
+  const Result<void> written = write_entries(capture, opened->get());
+  if (written) return {};
+  remove_all_in(opened->get());
+  if (!was_there) rmdir(folder.c_str());
+  return Error{written.error().code, folder + ": " + written.error().message};
 }
 
 }  // namespace gdr::doctor
