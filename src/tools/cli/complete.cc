@@ -212,8 +212,7 @@ std::string to_lines(const Completion& completion) {
 int run_complete(std::vector<std::string> words) {
   if (!words.empty() && words.front() == kEndOfOptions) words.erase(words.begin());
   const Program program;
-  fmt::print("{}", to_lines(complete(program.app, words)));
-  std::fflush(stdout);
+  std::fputs(to_lines(complete(program.app, words)).c_str(), stdout);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // gdr fabric compare: what changed between two runs.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -51,8 +52,10 @@ int run_compare(const CompareOptions& options) {
   fabric::Comparison comparison = fabric::compare(reports[0], reports[1]);
   comparison.base.file = options.files[0];
   comparison.other.file = options.files[1];
-  fmt::print("{}", options.json ? fabric::to_json(comparison, provenance())
-                                : fabric::to_text(comparison, text::terminal_columns(stdout)));
+  const std::string text = options.json
+                               ? fabric::to_json(comparison, provenance())
+                               : fabric::to_text(comparison, text::terminal_columns(stdout));
+  std::fputs(text.c_str(), stdout);
   const bool is_worse = fabric::is_worse_by(comparison, options.worse_share);
   return !options.fail_if_worse.empty() && is_worse ? kFailed : 0;
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 
@@ -12,7 +13,6 @@
 #include "cli/help.h"
 #include "cli/interruption.h"
 #include "cli/this_host.h"
-#include "cli/whole_io.h"
 #include "fabric/member/member.h"
 #include "fabric/output/json_lines.h"
 #include "fabric/output/json_report.h"
@@ -113,7 +113,7 @@ int collect(FabricOptions& options, fabric::Hub& hub, Shown& shown) {
       options.report.write([&](std::string_view ending) { return in_form(ending, *report); });
   const std::string text = options.json ? fabric::to_json(*report, provenance())
                                         : fabric::to_text(*report, text::Style::of(stdout));
-  if (!print_document(text)) return failed({EIO, "cannot write to standard output"});
+  std::fputs(text.c_str(), stdout);
   if (!written) return failed({EIO, written.error().message});
   if (!kept) return failed({EIO, "--lines: " + kept.error().message});
   return fabric::exit_status(*report);

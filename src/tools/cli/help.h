@@ -28,6 +28,6 @@ void begin_group(CLI::App& command, const std::string& heading);
 // Prints an error or another single line to standard error; a terminal's line breaks between words.
 void say(const std::string& line);
 
-constexpr int kFailed = 1, kWrongUse = 2;  // exit statuses
+constexpr int kFailed = 1, kWrongUse = 2, kPartly = 3;  // exit statuses
 
 }  // namespace gdr::cli

@@ -57,11 +57,9 @@ int run_list(const ListOptions& options) {
   const Result<topo::Listing> listing =
       topo::make_listing(*std::move(inventory), std::move(origin), stand_ins);
   if (!listing) return failed(listing.error().message, kWrongUse);
-  fmt::print("{}", options.json ? topo::to_json(*listing, provenance())
-                                : topo::to_text(*listing, text::Style::of(stdout)));
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return failed("cannot write to standard output", kFailed);
-  }
+  const std::string text = options.json ? topo::to_json(*listing, provenance())
+                                        : topo::to_text(*listing, text::Style::of(stdout));
+  std::fputs(text.c_str(), stdout);
   return 0;
 }
 

@@ -2,10 +2,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
 #include "base/printable.h"
+#include "base/result.h"
 #include "cli/help.h"
 #include "cli/help_command.h"
 #include "cli/hidden.h"
@@ -69,12 +71,28 @@ int run_program(const std::vector<std::string>& typed, char** argv) {
   return program.chosen();
 }
 
+// A report that nobody can read is none, whatever its status says: 0, or 3, that a part is good.
+int with_output_written(int status) {
+  errno = 0;  // where it failed earlier, the reason is gone
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  const std::string what = "gdr: cannot write to standard output";
+  say(errno == 0 ? what : from_errno(what).message);
+  return status == 0 || status == kPartly ? kFailed : status;
+}
+
+// A file that may grow no further (RLIMIT_FSIZE) is an error that is reported like others. By a
+// handler: a program that is started from here would inherit that the signal is ignored.
+void take_size_limit_as_error() {
+  if (signal(SIGXFSZ, [](int) {}) == SIG_IGN) signal(SIGXFSZ, SIG_IGN);
+}
+
 // What is opened next must not become the standard output of somebody who was started without one.
-// A program that is started from here has none either.
+// A program that is started from here has none either. What is printed to none is an error.
 void fill_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    if (open("/dev/null", O_RDWR | O_CLOEXEC) < 0) return;
+    const int access = fd == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+    if (open("/dev/null", access | O_CLOEXEC) < 0) return;
   }
 }
 
@@ -83,9 +101,11 @@ void fill_standard_descriptors() {
 
 int main(int argc, char** argv) {
   gdr::cli::fill_standard_descriptors();
+  gdr::cli::take_size_limit_as_error();
   try {
-    return gdr::cli::run_program({argv + 1, argv + argc}, argv);
+    return gdr::cli::with_output_written(gdr::cli::run_program({argv + 1, argv + argc}, argv));
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return gdr::cli::with_output_written(gdr::cli::kFailed);
     std::fprintf(stderr, "gdr: %s\n", gdr::printable(error.what()).c_str());
     return 1;
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <memory>
 
@@ -58,15 +59,10 @@ int check(const CheckOptions& options) {
   }
   nccl::Report report = nccl::judge(std::move(log), options.expectation);
   explain::add_symptoms(recogniser.finish(), report);
-  bool written = false;
   if (options.json) {
-    written = print_document(nccl::to_json(report, "gdr nccl check", provenance()));
+    std::fputs(nccl::to_json(report, "gdr nccl check", provenance()).c_str(), stdout);
   } else {
-    written = print_answer(report, options.all, stdout);
-  }
-  if (!written) {
-    say("gdr nccl check: cannot write to standard output");
-    return 1;
+    print_answer(report, options.all, stdout);
   }
   return report.met ? 0 : 1;
 }

@@ -58,12 +58,6 @@ Result<peermem::Survey> take_survey(const PeermemOptions& options) {
   return peermem::take_survey(host::Files(options.root), *inventory, options.choices);
 }
 
-int print_whole(const char* command, const std::string& text, int status) {
-  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return status;
-  say(fmt::format("{}: cannot write to standard output", command));
-  return kFailed;
-}
-
 void add_peermem(CLI::App& program, Action& chosen) {
   CLI::App* peermem = program.add_subcommand(
       "peermem", "Judge, build, install and remove a peer-memory kernel module");

@@ -21,8 +21,6 @@ void add_peermem_options(CLI::App& command, PeermemOptions& options);
 void check_peermem_options(const PeermemOptions& options);
 
 Result<peermem::Survey> take_survey(const PeermemOptions& options);
-// Prints it to standard output; the exit status is `status`, or kFailed.
-int print_whole(const char* command, const std::string& text, int status);
 
 // What build makes and install takes, where nobody names a file.
 inline constexpr const char* kBuiltModule = "nvidia-peermem.ko";

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <memory>
 
 #include "cli/command_line.h"
@@ -34,10 +35,11 @@ int fail(const char* command, const std::string& reason, int status = kFailed) {
   return status;
 }
 
-int print(const char* command, bool json, const fix::Report& report) {
+int print(bool json, const fix::Report& report) {
   const std::string text =
       json ? fix::to_json(report, provenance()) : fix::to_text(report, text::Style::of(stdout));
-  return print_whole(command, text, report.exit_status());
+  std::fputs(text.c_str(), stdout);
+  return report.exit_status();
 }
 
 fix::Report report_of(const std::string& command, const std::string& journal, fix::Mode mode) {
@@ -61,7 +63,7 @@ int dry_run(const InstallOptions& options, const peermem::Survey& survey,
   const fix::Machine machine =
       options.root == "/" ? fix::this_machine() : fix::captured_machine(options.root);
   report.plan.push_back(peermem::plan_install(machine, survey, prepared));
-  return print("gdr peermem install", options.json, report);
+  return print(options.json, report);
 }
 
 int apply(const InstallOptions& options, const peermem::Survey& survey,
@@ -85,7 +87,7 @@ int apply(const InstallOptions& options, const peermem::Survey& survey,
   // All of it or nothing.
   if (!proposal.is_refused()) report.steps = fix::apply(changes, machine, *journal);
   fix::tidy_store(machine, journal->content());
-  return print("gdr peermem install", options.json, report);
+  return print(options.json, report);
 }
 
 // Another account may have put a module into the current folder, under the usual name, for root to
@@ -134,7 +136,7 @@ int remove(const RemoveOptions& options) {
     return fail("remove", tidied.error().message);
   }
   fix::tidy_store(machine, journal->content());
-  return print("gdr peermem remove", options.json, report);
+  return print(options.json, report);
 }
 
 void add_journal(CLI::App& command, std::string& journal) {

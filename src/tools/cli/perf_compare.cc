@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <memory>
 
@@ -68,8 +69,10 @@ int run_compare(const CompareOptions& options) {
     comparisons.back().base.file = options.sides[0];
     comparisons.back().other.file = options.sides[i];
   }
-  fmt::print("{}", options.json ? perf::to_json(comparisons, provenance())
-                                : perf::to_text(comparisons, text::terminal_columns(stdout)));
+  const std::string text = options.json
+                               ? perf::to_json(comparisons, provenance())
+                               : perf::to_text(comparisons, text::terminal_columns(stdout));
+  std::fputs(text.c_str(), stdout);
   const bool is_worse = std::ranges::any_of(comparisons, [&](const perf::Comparison& one) {
     return perf::is_worse_by(one, options.worse_share);
   });

@@ -1,9 +1,9 @@
 #include "cli/perf_output.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "cli/this_host.h"
-#include "cli/whole_io.h"
 #include "perf/output/csv_report.h"
 #include "perf/output/html_page.h"
 #include "perf/output/json_report.h"
@@ -23,9 +23,7 @@ Result<void> check_outputs(const PerfOutput& output) {
 }
 
 Result<void> write_outputs(const PerfOutput& output, const perf::Report& report) {
-  if (output.json && !print_document(perf::to_json(report, provenance()))) {
-    return Error{EIO, "cannot write to standard output"};
-  }
+  if (output.json) std::fputs(perf::to_json(report, provenance()).c_str(), stdout);
   return output.files.write([&](std::string_view ending) {
     if (ending == ".csv") return perf::to_csv(report);
     return ending == ".html" ? perf::to_html(report, provenance())

@@ -49,14 +49,10 @@ int run_topo(const TopoOptions& options) {
                             : topo::to_json(*report, provenance());
   });
   if (!written) return failed(written.error().message, kFailed);
-  if (options.json) {
-    fmt::print("{}", topo::to_json(*report, provenance()));
-  } else {
-    fmt::print("{}", topo::to_text(*report, text::Style::of(stdout), options.sections));
-  }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    return failed("cannot write to standard output", kFailed);
-  }
+  const std::string text = options.json
+                               ? topo::to_json(*report, provenance())
+                               : topo::to_text(*report, text::Style::of(stdout), options.sections);
+  std::fputs(text.c_str(), stdout);
   return 0;
 }
 

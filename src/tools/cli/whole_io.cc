@@ -32,8 +32,4 @@ Result<std::string> read_file(const std::string& name) {
   return text.str();
 }
 
-bool print_document(const std::string& text) {
-  return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-}
-
 }  // namespace gdr::cli

@@ -1,4 +1,4 @@
-// Reading to the end, past interruptions and short reads; printing all of something.
+// Reading to the end, past interruptions and short reads.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,5 @@ Result<void> read_whole(int fd, const std::function<void(std::string_view)>& sin
 
 // A file's content. EINVAL: it cannot be read, with the reason.
 Result<std::string> read_file(const std::string& name);
-
-// To standard output; false where that cannot take all of it.
-bool print_document(const std::string& text);
 
 }  // namespace gdr::cli
