@@ -123,6 +123,7 @@ struct alignas(64) Process {
   Word libraries;
   Word to_host, to_gpu;                // bytes of CUDA's copies between host and GPU
   Word copies_to_host, copies_to_gpu;  // their number
+  Half capture_error;  // errno, where the file of GDR_SOFT_PCAP took no more packets
 };
 
 struct Ledger {

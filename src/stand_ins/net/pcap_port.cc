@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -32,6 +34,8 @@ struct PacketHeader {
 };
 static_assert(sizeof(FileHeader) == 24 && sizeof(PacketHeader) == 16);
 
+std::atomic<void (*)(int error)> told_when_full = nullptr;
+
 constexpr std::size_t kUdpBytes = 8;
 constexpr std::uint8_t kHops = 64;
 
@@ -46,13 +50,20 @@ Result<std::unique_ptr<PcapFile>> PcapFile::open(const std::string& path) {
   FileHeader wanted, found;
   struct stat status {};
   if (fstat(file.get(), &status) != 0) return from_errno("GDR_SOFT_PCAP=" + path);
-  bool usable = true;
-  if (status.st_size == 0) {
-    usable = ::write(file.get(), &wanted, sizeof wanted) == sizeof wanted;
-  } else {
-    usable = pread(file.get(), &found, sizeof found, 0) == sizeof found &&
-             std::memcmp(&found, &wanted, sizeof found) == 0;
+  if (sizeof wanted > most_bytes_of_file()) {
+    errno = EFBIG;
+    return from_errno("GDR_SOFT_PCAP=" + path);
   }
+  if (status.st_size == 0) {
+    errno = ENOSPC;  // a part is written without an error
+    if (::write(file.get(), &wanted, sizeof wanted) != sizeof wanted) {
+      const Error full = from_errno("GDR_SOFT_PCAP=" + path);
+      static_cast<void>(ftruncate(file.get(), 0));  // it stays a new one
+      return full;
+    }
+  }
+  const bool usable = pread(file.get(), &found, sizeof found, 0) == sizeof found &&
+                      std::memcmp(&found, &wanted, sizeof found) == 0;
   flock(file.get(), LOCK_UN);
   if (!usable) {
     return Error{
@@ -63,8 +74,13 @@ Result<std::unique_ptr<PcapFile>> PcapFile::open(const std::string& path) {
   return std::unique_ptr<PcapFile>(new PcapFile(std::move(file)));
 }
 
+PcapFile::PcapFile(UniqueFd file) : file_(std::move(file)), limit_(most_bytes_of_file()) {}
+
+void PcapFile::when_full(void (*told)(int error)) { told_when_full = told; }
+
 void PcapFile::write(const wire::Flow& flow, std::span<const std::byte> packet,
                      std::uint16_t guess) {
+  if (is_full_.load(std::memory_order_relaxed)) return;
   const std::uint16_t identification = find_identification(flow, packet, guess).value_or(guess);
   std::array<std::uint8_t, rnic::kIpv6Bytes> ip;
   const std::size_t ip_bytes = rnic::write_ip_header({.source = flow.source,
@@ -87,7 +103,38 @@ void PcapFile::write(const wire::Flow& flow, std::span<const std::byte> packet,
                          {ip.data(), ip_bytes},
                          {udp.data(), udp.size()},
                          {const_cast<std::byte*>(packet.data()), packet.size()}};
-  [[maybe_unused]] const ssize_t wrote = writev(file_.get(), parts, std::size(parts));
+  const std::size_t bytes = sizeof header + length;
+  const std::lock_guard guard(mutex_);
+  if (is_full_.load(std::memory_order_relaxed)) return;
+  const ssize_t wrote = append(parts, bytes);
+  if (wrote < 0) return end(0, errno);
+  // A part is written without an error.
+  if (static_cast<std::size_t>(wrote) != bytes) end(wrote, ENOSPC);
+}
+
+ssize_t PcapFile::append(std::span<const iovec> parts, std::size_t bytes) {
+  struct stat status {};
+  if (limit_ != RLIM_INFINITY && fstat(file_.get(), &status) == 0 &&
+      static_cast<std::uint64_t>(status.st_size) + bytes > limit_) {
+    errno = EFBIG;
+    return -1;
+  }
+  return writev(file_.get(), parts.data(), static_cast<int>(parts.size()));
+}
+
+// The half packet goes, and what others have appended behind it: whoever comes after must follow a
+// whole one. Another process may have cut the file off before that, so it is only made shorter.
+void PcapFile::end(off_t half, int error) {
+  is_full_.store(true, std::memory_order_relaxed);
+  if (half > 0 && lock_own_file(file_.get(), "")) {
+    const off_t start = lseek(file_.get(), 0, SEEK_CUR) - half;
+    struct stat status {};
+    if (fstat(file_.get(), &status) == 0 && status.st_size > start) {
+      static_cast<void>(ftruncate(file_.get(), start));
+    }
+    flock(file_.get(), LOCK_UN);
+  }
+  if (const auto told = told_when_full.load()) told(error);
 }
 
 void PcapFile::write_all(const wire::Flow& flow, std::span<const std::byte> packets,

@@ -6,12 +6,17 @@
 #include <cstdlib>
 
 #include "ledger/witness.h"
+#include "net/pcap_port.h"
 
 namespace gdr::verbs::usage {
 namespace {
 
 ledger::Ledger* own_ledger = nullptr;
 ledger::Process* own_process = nullptr;
+
+void note_full_capture(int error) {
+  own_process->capture_error.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
+}
 
 // When the library is loaded, for a program that then chooses another network is the one that
 // `gdr run` has to tell of.
@@ -22,6 +27,7 @@ __attribute__((constructor)) void begin() {
                                       program_invocation_short_name);
   if (own_process == nullptr) return;
   own_process->libraries.fetch_or(ledger::kSoftNic | ledger::kVerbs, std::memory_order_relaxed);
+  net::PcapFile::when_full(&note_full_capture);
 }
 
 // What else is loaded by now. A process that is killed does not come here; `gdr run` also looks

@@ -1,7 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -101,6 +104,17 @@ void set_ports_folder() {
   }
 }
 
+// Whichever of the program's processes could not write a packet.
+bool said_capture_is_cut(const watching::Snapshot& calls) {
+  for (const watching::Process& one : calls.processes) {
+    if (one.capture_error == 0) continue;
+    say(fmt::format("gdr run: --pcap: {} has not all packets: {}; those that it has are whole",
+                    environment("GDR_SOFT_PCAP").value_or(""), std::strerror(one.capture_error)));
+    return true;
+  }
+  return false;
+}
+
 // Says at the end what the program did with the stand-ins.
 int run_to_its_end(const Plan& plan, const ProgramFile& program, const ShownDevices& devices,
                    const std::function<Error()>& become) {
@@ -120,12 +134,14 @@ int run_to_its_end(const Plan& plan, const ProgramFile& program, const ShownDevi
   if (ports) ports->refresh();
   if (!status) return refuse(status.error(), exit_status_for(status.error().code));
   if (file) {
+    const watching::Snapshot calls = watching::take_snapshot(file->ledger());
     const watching::Offered offered{plan.soft_nic,         plan.soft_gpu,
                                     program.has_rpath,     asks_netlink_in_vain(plan, program),
                                     only_loopback_is_up(), plan.has_places};
     say("gdr run: " +
-        usage_line(offered, watching::take_snapshot(file->ledger()),
+        usage_line(offered, calls,
                    processes ? processes->seen() : std::map<pid_t, watching::SeenProcess>()));
+    if (said_capture_is_cut(calls) && *status == 0) return kFailed;
   }
   end_as(*status);
 }

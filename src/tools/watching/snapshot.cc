@@ -108,7 +108,7 @@ class Reader {
   void take(const ledger::Process& one) {
     now_.processes.push_back({get(one.pid), name_in(one.program), get(one.libraries),
                               get(one.to_host), get(one.to_gpu), get(one.copies_to_host),
-                              get(one.copies_to_gpu)});
+                              get(one.copies_to_gpu), static_cast<int>(get(one.capture_error))});
   }
 
   void take(const ledger::Region& one) {

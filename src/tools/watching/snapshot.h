@@ -33,6 +33,7 @@ struct Process {
   std::string program;
   std::uint64_t libraries = 0;  // ledger::Library
   std::uint64_t to_host = 0, to_gpu = 0, copies_to_host = 0, copies_to_gpu = 0;
+  int capture_error = 0;  // errno, where the capture of packets ended early
 };
 
 struct Device {

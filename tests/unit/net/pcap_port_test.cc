@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <thread>
 
 #include "../wire/ip_packet.h"
 #include "base/internet_checksum.h"
+#include "file_size_limit.h"
 #include "packets.h"
 
 namespace gdr::net {
@@ -161,6 +163,59 @@ TEST_F(PcapPortTest, AddsToACaptureWhileOthersDo) {
     EXPECT_EQ(psn & 0xffff, next[psn >> 16]++);
   }
   for (const std::uint32_t count : next) EXPECT_EQ(count, kEach);
+}
+
+TEST_F(PcapPortTest, EndsAtAWholePacketWhereTheFileMayGrowNoFurther) {
+  static int told = 0;
+  told = 0;
+  PcapFile::when_full([](int error) { told += error == EFBIG ? 1 : 1000; });
+  constexpr std::size_t kLimit = 4096;
+  const std::vector<Bytes> burst = {make_packet(out_, 0, 5), make_packet(out_, 1, 6, 9)};
+  {
+    const test::FileSizeLimit limit(kLimit);
+    open();
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(send_burst(*port_, there_, burst), 0);
+  }
+  PcapFile::when_full(nullptr);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(inner_->sent.size(), 100u) << "packets leave all the same";
+  const std::size_t packets = read().size();
+  EXPECT_GT(packets, 10u);
+  ASSERT_EQ(send_burst(*port_, there_, burst), 0);
+  EXPECT_EQ(read().size(), packets) << "what follows would have a gap before it";
+}
+
+// As on a disk that is full: the kernel writes what there is room for.
+TEST_F(PcapPortTest, TakesAwayTheHalfOfAPacketThatDidNotFit) {
+  static int told = 0;
+  told = 0;
+  PcapFile::when_full([](int) { ++told; });
+  open();
+  const std::vector<Bytes> burst = {make_packet(out_, 0, 5, 300)};
+  ASSERT_EQ(send_burst(*port_, there_, burst), 0);
+  const auto whole = std::filesystem::file_size(path_);
+  {
+    const test::FileSizeLimit limit(whole + 100);
+    ASSERT_EQ(send_burst(*port_, there_, burst), 0);
+  }
+  PcapFile::when_full(nullptr);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(std::filesystem::file_size(path_), whole);
+  // Another process goes on behind a whole packet.
+  open();
+  ASSERT_EQ(send_burst(*port_, there_, burst), 0);
+  EXPECT_EQ(read().size(), 2u);
+}
+
+TEST_F(PcapPortTest, IsNotBegunWhereItsFirstBytesDoNotFit) {
+  {
+    const test::FileSizeLimit limit(10);
+    const auto file = PcapFile::open(path_);
+    ASSERT_FALSE(file);
+    EXPECT_EQ(file.error().message.find("GDR_SOFT_PCAP=" + path_ + ": "), 0u);
+  }
+  open();
+  EXPECT_TRUE(read().empty());
 }
 
 TEST_F(PcapPortTest, LeavesAFileThatIsNoCaptureAsItIs) {

@@ -22,7 +22,8 @@ Pages run_pages() {
             "Statically linked and set-user-ID programs cannot be run this way, and say so. The "
             "software GPU runs no kernels."},
        .exit_note = "The program's own; as a shell says it, 128 + N where signal N ended it.",
-       .exit_status = {{"2", "wrong use, or the program cannot run this way"},
+       .exit_status = {{"1", "the program's is 0, and the file of --pcap has not all packets"},
+                       {"2", "wrong use, or the program cannot run this way"},
                        {"126", "the program is not executable"},
                        {"127", "the program was not found"}},
        .variables = {"GDR_SOFT_DEVICES", "GDR_SOFT_GPUS", "GDR_SOFT_DMA_BUF", "GDR_SOFT_COUNTERS",
