@@ -6,7 +6,10 @@
 #
 # It looks where "gdr peermem" looks (docs/peermem.md): on this host, and in the roots of driver
 # containers. DRIVER_ROOT=DIR: the driver is there and nowhere else. ROOT=DIR: another host's root.
-set -eu
+set -euf
+# Paths are separated by ends of lines: other roots have any names.
+IFS='
+'
 part=${1:-}
 kernel=${2:-$(uname -r)}
 root=${ROOT:-}
@@ -45,7 +48,8 @@ is_loaded() {
 # The driver's file has another name in some distributions: nvidia-current.ko, nvidia-open.ko.
 gpu() {
   best=
-  for place in ${DRIVER_ROOT:-"$root" "$root/run/nvidia/driver"}; do
+  if [ -n "${DRIVER_ROOT:-}" ]; then set -- "$DRIVER_ROOT"; else set -- "$root" "$root/run/nvidia/driver"; fi
+  for place in "$@"; do
     for file in $(tree "$place" "nvidia" "nvidia[-_]*"); do
       [ -n "$(exports "$file" '^nvidia_p2p_get_pages$' nvidia)" ] || continue
       [ -n "$best" ] || best=$file

@@ -125,6 +125,63 @@ def textfile_for_ever(installed, folder, features):
     expect(sorted(os.listdir(folder) + os.listdir(features)) == ["gdr.prom", "gdrkit"], "left behind")
 
 
+def folder_of_another_account(installed, work):
+    """As root, nothing is written where the owner of the folder leads it; what can be written is."""
+    if os.geteuid() != 0:
+        print("not tried: a folder of another account, which takes root")
+        return
+    script = installed.clusters / "monitoring/gdr-textfile"
+    installed.show("good")
+    victim, elsewhere = work / "victim", work / "elsewhere"
+    victim.write_text("precious\n", encoding="ascii")
+    victim.chmod(0o600)
+    elsewhere.mkdir()
+
+    def untouched(what):
+        expect(victim.read_text(encoding="ascii") == "precious\n" and stat.S_IMODE(victim.stat().st_mode) == 0o600
+               and not os.listdir(elsewhere), f"{what}: a file of root's was written")
+
+    def theirs():
+        folder = work / "theirs"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        os.chown(folder, OTHER, OTHER)
+        return folder
+
+    def plant(path, target):
+        path.symlink_to(target)
+        os.lchown(path, OTHER, OTHER)
+
+    # A name that can be guessed: the shell that becomes the script has its number.
+    folder = theirs()
+    run("sh", "-c", 'ln -s "$0" "$1/.gdr.prom.$$"; chown -h "$2" "$1/.gdr.prom.$$"; exec "$3" "$1"', victim, folder,
+        str(OTHER), script)
+    untouched("a link with the script's number")
+    for words, name in (([], "gdr.prom"), (["--node-features", "."], "gdrkit")):
+        folder = theirs()
+        plant(folder / name, victim)
+        words = [str(folder) if word == "." else word for word in words]
+        done = run(script, *words, folder)
+        expect(done.returncode == 1 and "another account" in done.stderr, f"{name}: {done}")
+        untouched(f"a link {name}")
+    # The owner of the folder above puts a link in the folder's place.
+    above = theirs()
+    plant(above / "metrics", elsewhere)
+    done = run(script, above / "metrics")
+    expect(done.returncode == 1 and "another account" in done.stderr, done)
+    untouched("a link as the folder")
+    # Its own files, and those that it owns, are replaced.
+    for owner in (0, OTHER):
+        folder = theirs()
+        for text in ("made", "replaced"):
+            done = run(script, "--node-features", folder, folder)
+            expect(done.returncode == 0 and not done.stderr, f"{text}: {done}")
+            for name in ("gdr.prom", "gdrkit"):
+                os.chown(folder / name, owner, owner)
+        expect(sorted(os.listdir(folder)) == ["gdr.prom", "gdrkit"], os.listdir(folder))
+        expect((folder / "gdr.prom").stat().st_uid == owner, "it has another owner now")
+
+
 def wait_for(condition):
     end = time.monotonic() + 30
     while not condition():
@@ -154,6 +211,7 @@ def units(installed, folder):
 
 
 TREE = sys.argv[1]
+OTHER = 12345
 with tempfile.TemporaryDirectory() as work:
     work = pathlib.Path(work)
     (work / "metrics").mkdir()
@@ -163,4 +221,5 @@ with tempfile.TemporaryDirectory() as work:
     problem_detector(here)
     textfile(here, work / "metrics")
     textfile_for_ever(here, work / "metrics", work / "features")
+    folder_of_another_account(here, work)
     units(here, work / "metrics")

@@ -96,6 +96,16 @@ def this_machine(work):
     expect(document["exit_status"] == status, "another verdict")
 
 
+def metrics(root, work):
+    """The same as --format prometheus prints, but for the times; also of a few checks."""
+    for words in ([], ["--only", "gpus,devices"]):
+        text, status = report("--root", root, *words, name=work / "host.prom")
+        printed = doctor("--no-probe", "--root", root, "--format", "prometheus", *words).stdout
+        without_times = [re.sub(r"(?m)^gdr_doctor_seconds.*", "", one) for one in (text, printed)]
+        expect(without_times[0] == without_times[1], f"{words}: {text} is not {printed}")
+        expect(f"\ngdr_doctor_exit_status {status}\n" in text, text)
+
+
 def refusals(root, work):
     for words, status, part in (
             (["--report", work / "host.pdf"], 2, "does not end in .json or .html or .md"),
@@ -152,6 +162,7 @@ with tempfile.TemporaryDirectory() as folder:
     markdown(host, place)
     archive(host, place)
     this_machine(place)
+    metrics(host, place)
     refusals(host, place)
     in_a_browser(place)
 print("ok")

@@ -65,7 +65,7 @@ expect_wrong_use "gdr list: unknown option '--jsn'; did you mean '--json'?" list
 expect_wrong_use "gdr list: no folder /nowhere; give a folder that holds" list --root /nowhere
 expect_wrong_use "gdr list: $0: is not a readable tar archive" list --root "$0"
 expect_wrong_use "gdr doctor: $0: is not a readable tar archive" doctor --root "$0"
-expect_wrong_use "gdr doctor: --report: 'x.pdf' does not end in .json or .html or .md; type: --report x.html" \
+expect_wrong_use "gdr doctor: --report: 'x.pdf' does not end in .json or .html or .md or .prom; type: --report x.html" \
   doctor --report x.pdf
 expect_wrong_use "gdr explain: unknown symptom 'x'; 'gdr explain --list'" explain --symptom x
 expect_wrong_use "gdr explain: /nowhere: No such file" explain /nowhere

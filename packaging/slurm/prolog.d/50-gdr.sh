@@ -29,6 +29,7 @@ line=$("$prefix/share/gdrkit/clusters/monitoring/gdr-verdict") || [ $? -ne 1 ] |
 # Slurm names the job's GPUs if slurm.conf has GresTypes=gpu. Other GPUs may belong to other jobs,
 # and a job without GPUs needs no proof. Without GresTypes use a copy of this script with gpus=0.
 gpus=${SLURM_JOB_GPUS:-}
+set -f
 for gpu in $(echo "$gpus" | tr ',' ' '); do
   timeout 60 "$prefix/bin/gdr" prove --require-hardware --no-measure --modes write,read \
     --sizes 4097,1M --gpu "$gpu" >"$report" 2>&1 ||

@@ -29,7 +29,7 @@ namespace {
 struct DoctorOptions {
   MachineOptions machine;
   std::string explain, only, format, driver_root;
-  ReportFiles report{{".json", ".html", ".md"}};
+  ReportFiles report{{".json", ".html", ".md", ".prom"}};
   bool all = false, json = false, container = false, no_probe = false;
   std::vector<const doctor::Check*> checks;  // chosen by an option; empty: all
 };
@@ -83,6 +83,11 @@ void read_values(DoctorOptions& options) {
     choose(options, options.explain);
   }
   if (!options.only.empty()) choose(options, options.only);
+  if (!options.only.empty() && (options.report.has(".html") || options.report.has(".md"))) {
+    throw CLI::ValidationError(
+        "--only and a --report for a ticket exclude each other; leave out --only, or write .json or "
+        ".prom");
+  }
   if (options.container) choose(options, "devices,locked-memory");
   check_driver_root(options.driver_root, options.machine.root);
 }
@@ -166,8 +171,10 @@ void add_options(CLI::App& command, const std::shared_ptr<DoctorOptions>& option
   command.add_option("--format", options->format, "text or prometheus (default: text)")
       ->type_name("FORMAT");
   CLI::Option* report =
-      options->report.add_to(command, ".json; for a ticket .html, a page, or .md, to paste");
-  report->excludes(explain)->excludes(only)->excludes(container);
+      options->report.add_to(command,
+                             ".json; .prom, metrics for Prometheus; for a ticket .html, a page, or "
+                             ".md, to paste");
+  report->excludes(explain)->excludes(container);
   for (CLI::Option* one : {explain, only, container}) {
     for (CLI::Option* other : {explain, only, container}) {
       if (one != other) one->excludes(other);

@@ -4,6 +4,7 @@
 #include "cli/machine_origin.h"
 #include "cli/this_host.h"
 #include "doctor/json_report.h"
+#include "doctor/prometheus_report.h"
 #include "doctor/ticket/ticket.h"
 #include "topo/listing.h"
 #include "topo/output/list_text.h"
@@ -28,10 +29,8 @@ void add_topology(const MachineOptions& machine, const host::Inventory& inventor
   }
 }
 
-}  // namespace
-
-Result<void> write_reports(const ReportFiles& files, const MachineOptions& machine,
-                           const doctor::Host& host, const doctor::Report& report) {
+doctor::Ticket ticket_of(const MachineOptions& machine, const doctor::Host& host,
+                         const doctor::Report& report) {
   host::Inventory inventory = host.inventory;
   look_closer(machine, inventory);
   host::name_functions(inventory);
@@ -41,8 +40,17 @@ Result<void> write_reports(const ReportFiles& files, const MachineOptions& machi
                         {}};
   if (host.is_live()) ticket.host_name = name_of_this_host();
   add_topology(machine, inventory, ticket);
+  return ticket;
+}
+
+}  // namespace
+
+Result<void> write_reports(const ReportFiles& files, const MachineOptions& machine,
+                           const doctor::Host& host, const doctor::Report& report) {
   return files.write([&](std::string_view ending) {
     if (ending == ".json") return to_json(report, provenance());
+    if (ending == ".prom") return doctor::to_prometheus(report);
+    const doctor::Ticket ticket = ticket_of(machine, host, report);
     return ending == ".md" ? to_markdown(ticket) : to_html(ticket);
   });
 }

@@ -1,4 +1,5 @@
-// What only scripts and the build call: `gdr __complete -- WORDS...` and `gdr __manual DIR`.
+// What only scripts and the build call: `gdr __complete -- WORDS...`, `gdr __manual DIR` and
+// `gdr __write FILE`.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // The report as metrics, in the text format that node_exporter's textfile collector reads
 // (Prometheus' exposition format 0.0.4):
 //
-//   gdr doctor --format prometheus > /var/lib/node_exporter/gdr.prom.$$ && mv ...
+//   gdr doctor --report /var/lib/node_exporter/gdr.prom
 //
 // gdr_doctor_check has one sample for each finding: 0 ok, 1 warn, 2 fail, 3 unknown.
 #pragma once
