@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "base/work_folder.h"
 
 namespace gdr::cli {
 namespace {
@@ -245,12 +246,10 @@ Result<void> mount_tree(const std::string& tree,
 }  // namespace
 
 Result<void> mount_devices(const std::function<Result<void>(const std::string& folder)>& write) {
-  std::string tree = "/tmp/gdrkit-devices-XXXXXX";
-  if (mkdtemp(tree.data()) == nullptr) return failed(tree);
-  Result<void> mounted = enter_namespaces();
-  if (mounted) mounted = mount_tree(tree, write);
-  rmdir(tree.c_str());
-  return mounted;
+  const Result<WorkFolder> tree = WorkFolder::make("/tmp", "gdrkit-devices-");
+  if (!tree) return tree.error();
+  const Result<void> mounted = enter_namespaces();
+  return mounted ? mount_tree(tree->path(), write) : mounted;
 }
 
 }  // namespace gdr::cli

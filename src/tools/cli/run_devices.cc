@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/work_folder.h"
 #include "cli/mount_devices.h"
 #include "ledger/ledger.h"
 #include "participants/stand_in_package.h"
@@ -27,6 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Nanoseconds kPatience = 10 * kSecond;  // it opens each device once
+constexpr const char* kFolderPrefix = "gdrkit-devices-";
 constexpr std::size_t kMostWords = 4096;
 constexpr int kWrongPlace = 3;  // exit status of device-files
 constexpr const char* kLibrary = "/presence/libgdr-presence.so";
@@ -36,10 +38,6 @@ constexpr const char* kMachinesOwn = "/";  // GDR_PRESENCE_ROOT where the device
 // A preloaded library needs more around the devices than mounts do, and keeps the files of counters
 // up to date by itself when a program opens them.
 enum class FilesFor { kMounts, kMountsWithCounters, kPreload };
-
-Error system_error(const std::string& what) {
-  return Error{errno, fmt::format("{}: {}", what, std::strerror(errno))};
-}
 
 // What the library opens for this is not the doing of a program whose use of it is being counted.
 std::vector<const char*> uncounted_environment() {
@@ -103,16 +101,16 @@ std::uint64_t fingerprint_of(const std::string& folder) {
 Result<std::string> keep_files(const std::string& stand_ins) {
   Result<std::string> own = ports::account_folder();
   if (!own) return own.error();
-  std::string made = *own + "/gdrkit-devices-XXXXXX";
-  if (mkdtemp(made.data()) == nullptr) return system_error(made);
-  std::error_code ignored;
-  if (Result<void> written = write_files(stand_ins, made, FilesFor::kPreload); !written) {
-    fs::remove_all(made, ignored);
+  Result<WorkFolder> made = WorkFolder::make(*own, kFolderPrefix);
+  if (!made) return made.error();
+  if (Result<void> written = write_files(stand_ins, made->path(), FilesFor::kPreload); !written) {
     return written.error();
   }
-  const std::string kept = fmt::format("{}/gdrkit-devices-{:016x}", *own, fingerprint_of(made));
+  const std::string kept =
+      fmt::format("{}/{}{:016x}", *own, kFolderPrefix, fingerprint_of(made->path()));
   // Fails where another has been as fast.
-  if (rename(made.c_str(), kept.c_str()) != 0) fs::remove_all(made, ignored);
+  if (rename(made->path().c_str(), kept.c_str()) == 0) made->keep();
+  std::error_code ignored;
   if (!fs::is_directory(kept, ignored)) return Error{EIO, kept + " cannot be made"};
   return kept;
 }
