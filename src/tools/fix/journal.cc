@@ -9,29 +9,27 @@
 #include <algorithm>
 
 #include "base/kill_point.h"
+#include "base/output_file.h"
 #include "fix/on_disk.h"
 
 namespace gdr::fix {
 namespace {
 
 constexpr std::size_t kLargest = 4 * 1024 * 1024;
+constexpr std::size_t kRoomForStates = 64 * 1024;
 
-// Otherwise another user could make gdr fix write for him.
-Result<void> check_owner(const struct stat& found, const std::string& name) {
-  if (found.st_uid == geteuid() && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+constexpr const char* kName = "journal";
+constexpr const char* kFresh = "journal.new";
+
+// Whoever can write a journal decides what gdr fix undoes. root's may be read by others.
+Result<void> check_owner(int file, const std::string& name) {
+  struct stat found {};
+  if (fstat(file, &found) != 0) return from_errno(name);
+  const bool trusted = found.st_uid == geteuid() || found.st_uid == 0;
+  if (trusted && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
   return Error{
       EPERM,
       name + " is writable by other users; remove it, or choose another folder with --journal"};
-}
-
-Result<void> make_folders(const std::string& folder) {
-  for (std::size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
-    const std::string part = folder.substr(0, end);
-    // Only the last one is the journal's own.
-    const mode_t mode = end == std::string::npos ? 0700 : 0755;
-    if (mkdir(part.c_str(), mode) != 0 && errno != EEXIST) return from_errno(part);
-    if (end == std::string::npos) return {};
-  }
 }
 
 Result<std::string> read_all(int file, const std::string& name) {
@@ -50,18 +48,19 @@ Result<std::string> read_all(int file, const std::string& name) {
   return text;
 }
 
-Result<UniqueFd> open_journal(const std::string& name, int flags) {
-  UniqueFd file(open(name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
-  if (!file) return from_errno(name);
+// By its name in the folder that is open. `shown`: its path.
+Result<UniqueFd> open_journal(int folder, const char* name, int flags, const std::string& shown) {
+  UniqueFd file(openat(folder, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  if (!file) return from_errno(shown);
   struct stat found {};
-  if (fstat(file.get(), &found) != 0) return from_errno(name);
-  if (!S_ISREG(found.st_mode)) return Error{EINVAL, name + " is not a regular file"};
+  if (fstat(file.get(), &found) != 0) return from_errno(shown);
+  if (!S_ISREG(found.st_mode)) return Error{EINVAL, shown + " is not a regular file"};
+  if (Result<void> ours = check_owner(file.get(), shown); !ours) return ours.error();
   return file;
 }
 
-Result<UniqueFd> take_lock(const std::string& folder) {
-  const std::string name = folder + "/lock";
-  Result<UniqueFd> file = open_journal(name, O_RDWR | O_CREAT);
+Result<UniqueFd> take_lock(int folder, const std::string& name) {
+  Result<UniqueFd> file = open_journal(folder, "lock", O_RDWR | O_CREAT, name);
   if (!file) return file;
   if (flock(file->get(), LOCK_EX | LOCK_NB) == 0) return file;
   if (errno != EWOULDBLOCK) return from_errno(name);
@@ -70,11 +69,15 @@ Result<UniqueFd> take_lock(const std::string& folder) {
 
 }  // namespace
 
-std::string journal_file(const std::string& folder) { return folder + "/journal"; }
+std::string journal_file(const std::string& folder) { return folder + "/" + kName; }
 
 Result<JournalContent> read_journal(const std::string& folder) {
+  const UniqueFd opened(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!opened && errno == ENOENT) return JournalContent();
+  if (!opened) return from_errno(folder);
+  if (Result<void> ours = check_owner(opened.get(), folder); !ours) return ours.error();
   const std::string name = journal_file(folder);
-  const Result<UniqueFd> file = open_journal(name, O_RDONLY);
+  const Result<UniqueFd> file = open_journal(opened.get(), kName, O_RDONLY, name);
   if (!file && file.error().code == ENOENT) return JournalContent();
   if (!file) return file.error();
   const Result<std::string> text = read_all(file->get(), name);
@@ -83,20 +86,16 @@ Result<JournalContent> read_journal(const std::string& folder) {
 }
 
 Result<Journal> Journal::open(const std::string& folder) {
-  if (Result<void> made = make_folders(folder); !made) return made.error();
-  struct stat found {};
-  if (lstat(folder.c_str(), &found) != 0) return from_errno(folder);
-  if (!S_ISDIR(found.st_mode)) return Error{ENOTDIR, folder + " is not a folder"};
-  if (Result<void> ours = check_owner(found, folder); !ours) return ours.error();
-  Result<UniqueFd> lock = take_lock(folder);
+  Result<UniqueFd> opened = open_output_folder(folder);
+  if (!opened) return opened.error();
+  Result<UniqueFd> lock = take_lock(opened->get(), folder + "/lock");
   if (!lock) return lock.error();
 
-  Journal journal(folder, *std::move(lock));
+  Journal journal(folder, *std::move(opened), *std::move(lock));
   const std::string name = journal_file(folder);
-  Result<UniqueFd> file = open_journal(name, O_RDWR | O_CREAT | O_APPEND);
+  Result<UniqueFd> file =
+      open_journal(journal.place_.get(), kName, O_RDWR | O_CREAT | O_APPEND, name);
   if (!file) return file.error();
-  if (fstat(file->get(), &found) != 0) return from_errno(name);
-  if (Result<void> ours = check_owner(found, name); !ours) return ours.error();
   const Result<std::string> text = read_all(file->get(), name);
   if (!text) return text.error();
   journal.content_ = parse_journal(*text);
@@ -105,7 +104,7 @@ Result<Journal> Journal::open(const std::string& folder) {
   if (journal.content_.torn && ftruncate(file->get(), static_cast<off_t>(whole)) != 0) {
     return from_errno(name);
   }
-  if (Result<void> flushed = flush_folder(folder); !flushed) return flushed.error();
+  if (fsync(journal.place_.get()) != 0) return from_errno(folder);
   journal.file_ = *std::move(file);
   return journal;
 }
@@ -123,7 +122,14 @@ Result<unsigned> Journal::begin(const Record& record) {
   unsigned id = 1;
   for (const Entry& entry : content_.entries) id = std::max(id, entry.id + 1);
   kill_point("fix_planned");
-  const std::string line = journal_line(id, record);
+  const std::string line = journal_line(id, record), name = journal_file(folder_);
+  struct stat now {};
+  if (fstat(file_.get(), &now) != 0) return from_errno(name);
+  // What could not be read back could not be undone.
+  if (content_.entries.size() >= kMostEntries || parse_journal(line).entries.size() != 1 ||
+      static_cast<std::size_t>(now.st_size) + line.size() + kRoomForStates > kLargest) {
+    return Error{EFBIG, name + " takes no more changes; type sudo gdr fix --undo"};
+  }
   if (Result<void> written = append(line); !written) return written.error();
   content_.entries.push_back({id, record, State::kBegun});
   return id;
@@ -141,24 +147,28 @@ Result<void> Journal::tidy() {
   // Lines that nobody understands are kept: they may say what somebody needs to know.
   if (!content_.not_understood.empty()) return {};
   std::erase_if(content_.entries, [](const Entry& entry) { return entry.state == State::kUndone; });
-  const std::string name = journal_file(folder_), fresh = name + ".new";
+  const std::string name = journal_file(folder_), fresh = folder_ + "/" + kFresh;
+  const int place = place_.get();
+  unlinkat(place, kFresh, 0);  // of a gdr fix that was killed
   if (content_.entries.empty()) {
     if (ftruncate(file_.get(), 0) != 0 || fsync(file_.get()) != 0) return from_errno(name);
     return {};
   }
-  unlink(fresh.c_str());
-  Result<UniqueFd> file = open_journal(fresh, O_RDWR | O_CREAT | O_EXCL | O_APPEND);
+  Result<UniqueFd> file = open_journal(place, kFresh, O_RDWR | O_CREAT | O_EXCL | O_APPEND, fresh);
   if (!file) return file.error();
   std::string text;
   for (const Entry& entry : content_.entries) {
     text += journal_line(entry.id, entry.record);
     if (entry.state != State::kBegun) text += journal_line(entry.id, entry.state);
   }
-  if (Result<void> written = write_to_disk(file->get(), text, fresh); !written) return written;
+  if (Result<void> written = write_to_disk(file->get(), text, fresh); !written) {
+    unlinkat(place, kFresh, 0);
+    return written;
+  }
   kill_point("fix_journal_beside");
-  if (rename(fresh.c_str(), name.c_str()) != 0) return from_errno(name);
+  if (renameat(place, kFresh, place, kName) != 0) return from_errno(name);
   file_ = *std::move(file);
-  return flush_folder(folder_);
+  return fsync(place) == 0 ? Result<void>() : from_errno(folder_);
 }
 
 }  // namespace gdr::fix

@@ -44,12 +44,14 @@ struct JournalContent {
   bool torn = false;                     // the last line has no end
 };
 
+constexpr std::size_t kMostEntries = 10'000;
+
 // Any bytes.
 JournalContent parse_journal(std::string_view text);
 std::string journal_line(unsigned id, const Record& record);
 std::string journal_line(unsigned id, State state);
 
-// Read-only view of the journal in `folder`; empty if there is none.
+// Read-only view of the journal in `folder`; empty if there is none. EPERM as below.
 Result<JournalContent> read_journal(const std::string& folder);
 std::string journal_file(const std::string& folder);
 
@@ -62,17 +64,20 @@ class Journal {
   const JournalContent& content() const { return content_; }
   const std::vector<Entry>& entries() const { return content_.entries; }
 
+  // EFBIG: it could not be read back, since there are too many or it is too long.
   Result<unsigned> begin(const Record& record);
   Result<void> mark(unsigned id, State state);
   // Writes it anew without what has been put back; removes it where nothing is left.
   Result<void> tidy();
 
  private:
-  Journal(std::string folder, UniqueFd lock) : folder_(std::move(folder)), lock_(std::move(lock)) {}
+  Journal(std::string folder, UniqueFd place, UniqueFd lock)
+      : folder_(std::move(folder)), place_(std::move(place)), lock_(std::move(lock)) {}
 
   Result<void> append(const std::string& line);
 
   std::string folder_;
+  UniqueFd place_;  // the folder
   UniqueFd lock_;
   UniqueFd file_;
   JournalContent content_;

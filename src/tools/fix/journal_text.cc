@@ -10,7 +10,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr unsigned kFormat = 1;
-constexpr unsigned kMostEntries = 10'000;
 constexpr unsigned kLargestId = 1'000'000'000;  // the next one must exist
 constexpr std::size_t kLongestLine = 64 * 1024;
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "fake_host.h"
 
@@ -128,11 +129,61 @@ TEST_F(JournalFile, IsNotTakenFromOthers) {
   const std::string folder = host_.journal();
   chmod((folder + "/journal").c_str(), 0622);
   EXPECT_EQ(open().error().code, EPERM);
+  EXPECT_EQ(read_journal(folder).error().code, EPERM) << "nor shown";
   chmod((folder + "/journal").c_str(), 0600);
   chmod(folder.c_str(), 0777);
   EXPECT_EQ(open().error().code, EPERM);
+  EXPECT_EQ(read_journal(folder).error().code, EPERM);
   chmod(folder.c_str(), 0700);
   EXPECT_TRUE(open());
+}
+
+TEST_F(JournalFile, IsNotWhereALinkOfAnotherAccountLeads) {
+  if (geteuid() != 0) GTEST_SKIP() << "giving links to another account takes root";
+  std::filesystem::create_directories(host_.root() + "/theirs");
+  std::filesystem::create_directories(host_.root() + "/mine");
+  const std::string link = host_.root() + "/theirs/fix";
+  std::filesystem::create_symlink(host_.root() + "/mine", link);
+  for (const std::string& name : {host_.root() + "/theirs", link}) {
+    ASSERT_EQ(lchown(name.c_str(), 12345, 12345), 0);
+  }
+  for (const std::string& folder : {link, link + "/below"}) {
+    EXPECT_EQ(Journal::open(folder).error().code, EPERM) << folder;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(host_.root() + "/mine"));
+}
+
+// Otherwise the change would be made, and nobody could undo it.
+TEST_F(JournalFile, RefusesAChangeThatItCouldNotReadBack) {
+  Record large = record("0000:18:00.0");
+  large.new_value = std::string(70'000, 'x');
+  {
+    Result<Journal> journal = open();
+    ASSERT_TRUE(journal);
+    EXPECT_EQ(journal->begin(large).error().code, EFBIG);
+    EXPECT_EQ(file(), "");
+  }
+  const std::string last = journal_line(1'000'000'000, record("0000:18:00.0"));
+  std::string many, full(4 * 1024 * 1024 - 100, '\n');
+  for (unsigned id = 1; id <= kMostEntries; ++id) many += journal_line(id, record("0000:18:00.0"));
+  for (const std::string& text : {last, many, full}) {
+    host_.write("var/lib/gdrkit/fix/journal", text);
+    Result<Journal> journal = open();
+    ASSERT_TRUE(journal);
+    const std::size_t entries = journal->entries().size();
+    EXPECT_EQ(journal->begin(record("0000:18:01.0")).error().code, EFBIG);
+    EXPECT_EQ(journal->entries().size(), entries);
+    EXPECT_EQ(file(), text);
+  }
+}
+
+TEST_F(JournalFile, LeavesNoneBesideItThatAKillLeft) {
+  ASSERT_TRUE(open());
+  host_.write("var/lib/gdrkit/fix/journal.new", "half");
+  Result<Journal> journal = open();
+  ASSERT_TRUE(journal);
+  ASSERT_TRUE(journal->tidy());
+  EXPECT_FALSE(host_.exists("var/lib/gdrkit/fix/journal.new"));
 }
 
 TEST_F(JournalFile, IsNoLinkAndNothingWithoutEnd) {

@@ -222,6 +222,9 @@ void tidy_store(const Machine& machine, const JournalContent& journal) {
   // Lines that nobody understands may name one.
   if (!journal.not_understood.empty()) return;
   for (const std::string& name : machine.files.entries(kModuleStore)) {
+    if (name.ends_with(kBeside)) {  // of a gdr that was killed
+      unlink(machine.absolute(std::string(kModuleStore) + "/" + name).c_str());
+    }
     if (!is_stored_name(name)) continue;
     const bool needed = std::ranges::any_of(journal.entries, [&](const Entry& entry) {
       return entry.state != State::kUndone && entry.record.kind == kModuleFile &&
