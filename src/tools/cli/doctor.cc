@@ -85,7 +85,8 @@ void read_values(DoctorOptions& options) {
   if (!options.only.empty()) choose(options, options.only);
   if (!options.only.empty() && (options.report.has(".html") || options.report.has(".md"))) {
     throw CLI::ValidationError(
-        "--only and a --report for a ticket exclude each other; leave out --only, or write .json or "
+        "--only and a --report for a ticket exclude each other; leave out --only, or write .json "
+        "or "
         ".prom");
   }
   if (options.container) choose(options, "devices,locked-memory");

@@ -1,5 +1,5 @@
-// gdr doctor --report FILE: the host and its findings as a page or as Markdown, for a ticket, as JSON,
-// or as metrics.
+// gdr doctor --report FILE: the host and its findings as a page or as Markdown, for a ticket, as
+// JSON, or as metrics.
 #pragma once
 
 #include "base/result.h"

@@ -1,11 +1,5 @@
 #include "process/private_folder.h"
 
-#include <stdlib.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-
 #include "base/environment.h"
 #include "base/printable.h"
 #include "process/trust.h"
@@ -19,17 +13,9 @@ Result<PrivateFolder> PrivateFolder::make(const std::string& purpose, const std:
     return Error{EPERM,
                  printable(parent) + " is not safe for a folder: " + stranger->text() + hint};
   }
-  std::string name = parent + "/gdr-" + purpose + "-XXXXXX";
-  if (mkdtemp(name.data()) == nullptr) {
-    return Error{
-        errno, "cannot make a folder in " + printable(parent) + ": " + std::strerror(errno) + hint};
-  }
-  return PrivateFolder(std::move(name));
-}
-
-PrivateFolder::~PrivateFolder() {
-  std::error_code ignored;
-  if (!name_.empty()) std::filesystem::remove_all(name_, ignored);
+  Result<WorkFolder> made = WorkFolder::make(parent, "gdr-" + purpose + "-");
+  if (!made) return Error{made.error().code, printable(made.error().message) + hint};
+  return PrivateFolder(*std::move(made));
 }
 
 }  // namespace gdr::process
