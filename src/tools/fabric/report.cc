@@ -90,10 +90,24 @@ std::string_view name_of(Pattern pattern) {
   return "";
 }
 
+bool took_part(const Host& host) {
+  return !host.rails.empty() && host.state != HostState::kNeverCame &&
+         host.state != HostState::kLeftOut;
+}
+
+std::size_t rail_count(const Report& report) {
+  std::size_t count = report.rails.size();
+  for (const Host& host : report.hosts) {
+    if (took_part(host)) count = std::max(count, host.rails.size());
+  }
+  return count;
+}
+
 bool is_simulation(const Report& report) {
   return std::ranges::any_of(report.hosts, [](const Host& host) {
-    return std::ranges::any_of(
-        host.rails, [](const Rail& rail) { return rail.software_nic || rail.software_gpu; });
+    return took_part(host) && std::ranges::any_of(host.rails, [](const Rail& rail) {
+             return rail.software_nic || rail.software_gpu;
+           });
   });
 }
 

@@ -140,6 +140,13 @@ std::string_view name_of(Outcome outcome);
 std::string_view name_of(HostState state);
 std::string_view name_of(Pattern pattern);  // "tournament"
 
+// Did it get as far as having devices, and was it let in with them? What others say of themselves
+// counts nowhere.
+bool took_part(const Host& host);
+
+// As many as the host with most of them has, of those that took part.
+std::size_t rail_count(const Report& report);
+
 // A rail of the run is a stand-in: nothing was shown of hardware.
 bool is_simulation(const Report& report);
 

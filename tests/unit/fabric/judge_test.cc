@@ -88,6 +88,43 @@ TEST(FabricJudge, FindingSaysInWordsWhatWhereAndWhatToType) {
             "scontrol update NodeName=n0007 State=DRAIN Reason='gdr fabric: see its report'");
 }
 
+// A version, a setting or somebody who ended a process is no fault of a host.
+TEST(FabricJudge, HostThatWasNotMeasuredToTheEndIsNeverProposedForDraining) {
+  for (const HostState state :
+       {HostState::kNeverCame, HostState::kLeftOut, HostState::kDied, HostState::kHung}) {
+    for (const bool has_rails : {true, false}) {
+      MadeUpFabric fabric({.hosts = 8});
+      Report report = fabric.run();
+      report.hosts[3].state = state;
+      report.hosts[3].rails[0].link_bits_per_second = 1e9;  // lower than all others
+      if (!has_rails) report.hosts[3].rails.clear();
+      judge(&report);
+      ASSERT_FALSE(report.findings.empty());
+      const bool is_measured =
+          has_rails && state != HostState::kNeverCame && state != HostState::kLeftOut;
+      EXPECT_EQ(all_of(report).find("DRAIN") != std::string::npos, is_measured) << all_of(report);
+      EXPECT_EQ(drain_command(report).empty(), !is_measured) << drain_command(report);
+      EXPECT_EQ(report.findings.size(), is_measured ? 2U : 1U) << all_of(report);
+    }
+  }
+}
+
+TEST(FabricJudge, WhatAHostThatIsLeftOutSaysOfItselfChangesNothingForOthers) {
+  MadeUpFabric fabric({.hosts = 64});
+  fabric.faults.push_back(slow_host(7, 0.85));
+  Report report = fabric.run();
+  Host& liar = report.hosts[3];
+  liar.state = HostState::kLeftOut;
+  liar.rails.assign(64, liar.rails[0]);
+  for (Rail& rail : liar.rails) rail.software_nic = rail.software_gpu = true;
+  judge(&report);
+  EXPECT_EQ(rail_count(report), 1U);
+  EXPECT_EQ(report.fleet.size(), 1U);
+  EXPECT_FALSE(is_simulation(report));
+  EXPECT_EQ(drain_command(report),
+            "scontrol update NodeName=n0007 State=DRAIN Reason=\"gdr fabric: see its report\"");
+}
+
 TEST(FabricJudge, ProcessesOfOneHostAreReachedWithoutARemoteShell) {
   MadeUpFabric fabric({.hosts = 64, .rails = 2});
   fabric.report.processes_as_hosts = true;

@@ -16,8 +16,7 @@ namespace gdr::fabric {
 namespace {
 
 std::vector<FleetRail> fleet_of(const Report& report) {
-  std::size_t rails = report.rails.size();
-  for (const Host& host : report.hosts) rails = std::max(rails, host.rails.size());
+  const std::size_t rails = rail_count(report);
   std::vector<std::vector<float>> rates(rails), delays(rails);
   for (const Measurement& m : report.measurements) {
     if (m.is_retest || m.rail != m.far_rail || m.rail >= rails) continue;
@@ -48,27 +47,6 @@ auto badness(const Finding& finding) {
   const double share = finding.fault == Fault::kSlow ? finding.share : 0;
   return std::tuple(finding.fault, !finding.is_confirmed, share,
                     finding.hosts.empty() ? HostIndex{0} : finding.hosts.front(), finding.rail);
-}
-
-bool is_about_transfers(const Finding& finding) {
-  switch (finding.fault) {
-    case Fault::kWrongBytes:
-    case Fault::kFailed:
-    case Fault::kSlow:
-    case Fault::kHighLatency:
-      return true;
-    case Fault::kDied:
-    case Fault::kHung:
-    case Fault::kNeverCame:
-    case Fault::kLeftOut:
-      return false;
-  }
-  return false;
-}
-
-bool is_of_one_host(const Finding& finding) {
-  return finding.culprit == Culprit::kHost || finding.culprit == Culprit::kNic ||
-         finding.culprit == Culprit::kCable;
 }
 
 }  // namespace
@@ -156,10 +134,9 @@ void add_examination(Report* report, HostIndex host, const Examined& examined) {
 }
 
 text::Command drain_command(const Report& report) {
-  if (!runs_under_slurm(report) || report.processes_as_hosts || is_simulation(report)) return {};
   std::vector<HostIndex> hosts;
   for (const Finding& finding : report.findings) {
-    if (!finding.is_confirmed || !is_of_one_host(finding)) continue;
+    if (!is_to_be_drained(report, finding)) continue;
     hosts.insert(hosts.end(), finding.hosts.begin(), finding.hosts.end());
   }
   return hosts.empty() ? text::Command() : drain_command(report, hosts, "see its report");

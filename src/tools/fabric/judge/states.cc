@@ -105,7 +105,7 @@ void find_low_links(Analysis* analysis) {
     std::vector<HostIndex> low;
     std::size_t known = 0;
     for (HostIndex host = 0; host < report.hosts.size(); ++host) {
-      if (rail >= report.hosts[host].rails.size()) continue;
+      if (!took_part(report.hosts[host]) || rail >= report.hosts[host].rails.size()) continue;
       const double rate = report.hosts[host].rails[rail].link_bits_per_second;
       if (rate > 0) ++known;
       if (rate > 0 && rate < 0.99 * view.usual_link(rail)) low.push_back(host);

@@ -19,10 +19,7 @@ constexpr std::size_t kMostLinks = 16;
 }  // namespace
 
 View::View(const Report& report) : report_(report) {
-  rails_ = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(report.rails.size()));
-  for (const Host& host : report.hosts) {
-    rails_ = std::max(rails_, static_cast<std::uint32_t>(host.rails.size()));
-  }
+  rails_ = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(rail_count(report)));
   name_leaves();
   find_links();
   bandwidth_ = ratios(&Measurement::bytes_per_second, true);
@@ -65,7 +62,8 @@ void View::find_links() {
   for (std::uint32_t rail = 0; rail < rails_; ++rail) {
     std::map<double, std::size_t> counts;
     for (const Host& host : report_.hosts) {
-      if (rail < host.rails.size() && host.rails[rail].link_bits_per_second > 0) {
+      if (!took_part(host) || rail >= host.rails.size()) continue;
+      if (host.rails[rail].link_bits_per_second > 0) {
         ++counts[host.rails[rail].link_bits_per_second];
       }
     }

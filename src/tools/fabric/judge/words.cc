@@ -121,6 +121,35 @@ bool runs_under_slurm(const Report& report) {
          report.launcher.find("slurm") != std::string::npos;
 }
 
+bool is_about_transfers(const Finding& finding) {
+  switch (finding.fault) {
+    case Fault::kWrongBytes:
+    case Fault::kFailed:
+    case Fault::kSlow:
+    case Fault::kHighLatency:
+      return true;
+    case Fault::kDied:
+    case Fault::kHung:
+    case Fault::kNeverCame:
+    case Fault::kLeftOut:
+      return false;
+  }
+  return false;
+}
+
+bool is_of_one_host(const Finding& finding) {
+  return finding.culprit == Culprit::kHost || finding.culprit == Culprit::kNic ||
+         finding.culprit == Culprit::kCable;
+}
+
+bool is_to_be_drained(const Report& report, const Finding& finding) {
+  // A stand-in that is slow is no reason to take a host out of service.
+  return finding.is_confirmed && is_about_transfers(finding) && is_of_one_host(finding) &&
+         runs_under_slurm(report) && !report.processes_as_hosts && !is_simulation(report) &&
+         std::ranges::all_of(finding.hosts,
+                             [&](HostIndex host) { return took_part(report.hosts[host]); });
+}
+
 Command next_command(const Report& report, const Finding& finding) {
   if (finding.hosts.empty()) return {};
   const HostIndex host = finding.hosts.front();
@@ -136,11 +165,7 @@ Command next_command(const Report& report, const Finding& finding) {
       }
       // Mostly another version, or other devices: nothing that draining mends.
       if (finding.fault == Fault::kLeftOut) return on_host(report, host, "gdr list");
-      // A stand-in that is slow is no reason to take a host out of service.
-      if (finding.is_confirmed && runs_under_slurm(report) && !report.processes_as_hosts &&
-          !is_simulation(report)) {
-        return drain(report, finding);
-      }
+      if (is_to_be_drained(report, finding)) return drain(report, finding);
       return on_host(report, host, "gdr doctor");
     case Culprit::kPair:
       return finding.hosts.size() < 2 ? Command() : again(report, finding.hosts);

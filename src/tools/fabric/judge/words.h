@@ -25,6 +25,15 @@ std::string slower_text(double share);          // "15 % slower"
 std::string percent_text(double share);         // "85 %"
 std::string times_text(std::size_t count);      // "once", "3 times"
 
+// It is about the speed, the latency or the bytes of what was sent.
+bool is_about_transfers(const Finding& finding);
+bool is_of_one_host(const Finding& finding);
+
+// Whether the next command takes its host out of service: under Slurm, for a fault of the host's
+// own that was measured on its hardware and seen again. Never for one that was only left out, did
+// not come or was lost: that may be a setting, a version, or somebody who ended the process.
+bool is_to_be_drained(const Report& report, const Finding& finding);
+
 text::Command drain_command(const Report& report, const std::vector<HostIndex>& hosts,
                             const std::string& reason);
 

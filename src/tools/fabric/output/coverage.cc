@@ -32,11 +32,6 @@ double median_or_zero(std::vector<double>& values) {
 
 }  // namespace
 
-bool took_part(const Host& host) {
-  return !host.rails.empty() && host.state != HostState::kNeverCame &&
-         host.state != HostState::kLeftOut;
-}
-
 Coverage coverage_of(const Report& report) {
   Coverage coverage;
   for (const Host& host : report.hosts) {
@@ -54,12 +49,6 @@ Coverage coverage_of(const Report& report) {
   return coverage;
 }
 
-std::size_t rail_count(const Report& report) {
-  std::size_t count = report.rails.size();
-  for (const Host& host : report.hosts) count = std::max(count, host.rails.size());
-  return count;
-}
-
 std::string rail_name(const Report& report, std::size_t rail) {
   if (rail < report.rails.size() && !report.rails[rail].empty()) return report.rails[rail];
   return fmt::format("rail {}", rail);
@@ -68,7 +57,7 @@ std::string rail_name(const Report& report, std::size_t rail) {
 double link_rate(const Report& report, std::size_t rail) {
   std::map<double, std::size_t> counts;
   for (const Host& host : report.hosts) {
-    if (rail >= host.rails.size() || host.rails[rail].software_nic) continue;
+    if (!took_part(host) || rail >= host.rails.size() || host.rails[rail].software_nic) continue;
     const double bits = host.rails[rail].link_bits_per_second;
     if (bits > 0) ++counts[bits];
   }
@@ -106,6 +95,7 @@ std::vector<HostRail> host_rails(const Report& report) {
 std::string stand_ins(const Report& report) {
   bool nic = false, gpu = false;
   for (const Host& host : report.hosts) {
+    if (!took_part(host)) continue;
     for (const Rail& rail : host.rails) {
       nic |= rail.software_nic;
       gpu |= rail.software_gpu;

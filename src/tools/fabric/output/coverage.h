@@ -26,11 +26,6 @@ struct Coverage {
 };
 Coverage coverage_of(const Report& report);
 
-// Did it get as far as having devices?
-bool took_part(const Host& host);
-
-// As many as the host with most of them has.
-std::size_t rail_count(const Report& report);
 // "mlx5_0 with GPU 0"; "rail 3" where the report has no name for it.
 std::string rail_name(const Report& report, std::size_t rail);
 // The rate that most links of a rail have, in bytes a second; 0: not known, as for software.

@@ -73,6 +73,7 @@ void each_rail(const Report& report, const HostFigures& figures, std::string_vie
                std::string_view help, Value value, Exposition& out) {
   out.head(name, help);
   for (std::size_t host = 0; host < report.hosts.size(); ++host) {
+    if (!took_part(report.hosts[host])) continue;
     for (std::size_t rail = 0; rail < report.hosts[host].rails.size(); ++rail) {
       const double found = value(figures.of(host, rail), rail);
       if (!(found > 0)) continue;

@@ -105,7 +105,8 @@ std::vector<std::string> not_tested(const Report& report, const Coverage& covera
   if (!coverage.has_bandwidth) open.push_back("Bandwidth was not measured.");
   if (!coverage.has_latency) open.push_back("Latency was not measured.");
   const bool host_memory = std::ranges::any_of(report.hosts, [](const Host& host) {
-    return std::ranges::any_of(host.rails, [](const Rail& rail) { return rail.gpu.empty(); });
+    return took_part(host) &&
+           std::ranges::any_of(host.rails, [](const Rail& rail) { return rail.gpu.empty(); });
   });
   if (host_memory) open.push_back("GPU memory was not used on every rail: host memory was.");
   if (report.topology.empty() && coverage.hosts > 2) {

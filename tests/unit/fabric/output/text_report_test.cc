@@ -53,6 +53,23 @@ TEST(FabricText, NeverCallsAFabricProvedThatStandInsOrProcessesReplaced) {
   EXPECT_EQ(to_text(report, {}).find("PASSED WITHIN ONE HOST: "), 0u);
 }
 
+TEST(FabricText, HeadlineCountsNoRailsOfWhoWasLeftOut) {
+  Report report = sample_fleet(healthy(5));
+  Host& liar = report.hosts.back();
+  liar.state = HostState::kLeftOut;
+  liar.rails.assign(64, liar.rails[0]);
+  for (Rail& rail : liar.rails) {
+    rail.software_nic = true;
+    rail.gpu.clear();
+  }
+  std::erase_if(report.measurements, [](const Measurement& m) { return m.from == 4 || m.to == 4; });
+  const std::string text = to_text(report, {});
+  EXPECT_EQ(first_line(report),
+            "FABRIC PROVED: 4 hosts, 2 rails, all 6 pairs of hosts, every byte compared");
+  EXPECT_EQ(text.find("Simulated"), text.npos) << text;
+  EXPECT_EQ(text.find("host memory was"), text.npos) << text;
+}
+
 TEST(FabricText, NeverCallsAFabricProvedOfWhichNothingWasCompared) {
   Report report = sample_fleet(healthy());
   report.measurements.clear();
