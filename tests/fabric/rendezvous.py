@@ -88,16 +88,19 @@ def case_srun_plain(hosts):
 
 def case_srun_steps(hosts):
     hosts.start_slurm()
-    tokens_are_carried_by_munge(srun())
+    tokens_are_carried_by_munge(srun(), hosts)
     where_munge_does_not_answer()
     two_steps_of_a_job_do_not_meet()
     several_ranks_of_a_host()
     outside_of_a_step()
 
 
-def tokens_are_carried_by_munge(start):
+def tokens_are_carried_by_munge(start, hosts):
     expect("token random" in start(10).stdout, "no token although MUNGE works")
-    done = ended_well(start(10, "secret=of-the-user"))
+    secret = hosts.work / "secret"
+    secret.write_text("a secret of the user's\n", encoding="ascii")
+    secret.chmod(0o600)
+    done = ended_well(start(10, f"secret={secret}"))
     expect("token secret" in done.stdout and len(lines(done, "came")) == 3, done.stdout)
 
 

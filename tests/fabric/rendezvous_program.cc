@@ -1,6 +1,6 @@
 // The processes of a run find each other, and rank 0 prints who came and who did not:
 //
-//   srun rendezvous_program PATIENCE [sleeps=RANK] [dies=RANK] [secret=TEXT]
+//   srun rendezvous_program PATIENCE [sleeps=RANK] [dies=RANK] [secret=FILE]
 //   rendezvous_program PATIENCE hosts=n[1-3] ssh=COMMAND [sleeps=RANK] [dies=RANK]
 //   rendezvous_program PATIENCE local=4 [waits] [hangs]
 //
@@ -146,9 +146,9 @@ int gather(Rendezvous& rendezvous, const Options& options) {
   if (!told) return fail(told.error().message);
   const Job& job = rendezvous.job();
   fmt::print("launcher {}\ntoken {}\n", job.launcher,
-             told->token.empty()             ? "none"
-             : told->token == options.secret ? "secret"
-                                             : "random");
+             told->token.empty()        ? "none"
+             : told->token.size() == 64 ? "secret"
+                                        : "random");
   for (const Expected& one : job.expected) {
     fmt::print("expected {} {} {}\n", one.rank, one.node, one.host);
   }
@@ -175,7 +175,10 @@ int run_under_launcher(const Options& options) {
   }
   FindOptions find;
   find.environment = environment;
-  find.secret = options.secret;
+  Result<std::optional<perf::Secret>> secret = perf::Secret::read_given(
+      options.secret.empty() ? std::nullopt : std::optional(options.secret));
+  if (!secret) return fail(secret.error().message);
+  find.secret = *std::move(secret);
   Result<std::unique_ptr<Rendezvous>> found = find_rendezvous(find);
   if (!found) return fail(found.error().message);
   if (*found == nullptr) return fail("no launcher");

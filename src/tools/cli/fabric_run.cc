@@ -39,17 +39,11 @@ int failed(const Error& error) {
   return error.code == EINVAL || error.code == ENOTSUP ? kWrongUse : kFailed;
 }
 
-// The content of --secret as a token: it is the same for all who can read the file, and does not
-// tell what is in it.
-Result<std::string> token_of(const std::string& secret_file) {
-  if (secret_file.empty()) return std::string();
-  const Result<perf::Secret> secret = perf::Secret::read(secret_file);
+Result<std::optional<perf::Secret>> secret_of(const std::string& file) {
+  Result<std::optional<perf::Secret>> secret =
+      perf::Secret::read_given(file.empty() ? std::nullopt : std::optional(file));
   if (!secret) return Error{EINVAL, secret.error().message};
-  std::string token;
-  for (const std::uint8_t byte : secret->proof(perf::Secret::Side::kClient, {})) {
-    token += fmt::format("{:02x}", byte);
-  }
-  return token;
+  return secret;
 }
 
 // This program's file, also where its folder is not in PATH.
@@ -189,6 +183,7 @@ int collect_from_job(FabricOptions& options, fabric::Rendezvous& rendezvous) {
   std::unique_ptr<fabric::Hub> hub;
   fabric::HubOptions hub_options;
   hub_options.version = program_version();
+  hub_options.own_members = 1;
   hub_options.why_lost = [&](fabric::MemberId member) { return member == 0 ? own.end_of(0) : ""; };
   hub_options.meanwhile = [&](fabric::Collector& running) {
     own.take_arrivals(*hub, running);
@@ -240,7 +235,7 @@ int take_part(const FabricOptions& options, fabric::Rendezvous& rendezvous) {
 }
 
 int run_under_launcher(FabricOptions& options) {
-  const Result<std::string> secret = token_of(options.secret);
+  const Result<std::optional<perf::Secret>> secret = secret_of(options.secret);
   if (!secret) return failed(secret.error());
   const Result<std::unique_ptr<fabric::Rendezvous>> found =
       fabric::find_rendezvous({environment, *secret});

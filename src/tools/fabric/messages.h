@@ -13,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/clock.h"
 #include "fabric/round.h"
 #include "participants/pattern.h"
 #include "process/codec.h"
@@ -26,7 +27,7 @@ using process::Nothing;
 
 constexpr std::uint32_t kMagic = 0x67647266;  // "gdrf"
 // Changes with every message below.
-constexpr std::uint32_t kProtocol = 1;
+constexpr std::uint32_t kProtocol = 2;
 
 // The collector's first word to whoever connects.
 struct Welcome {
@@ -37,15 +38,24 @@ struct Welcome {
 };
 
 // The member's answer. The first fields never change, so that a member of another version can be
-// named. Whether it knows the run's token is shown by `proof`: HMAC-SHA256 over the nonce.
-struct Join {
+// named. `proof` shows that it knows the run's token (hub/token.h).
+struct Knock {
   std::uint32_t magic = kMagic, protocol = kProtocol;
   std::string version;
   std::uint32_t rank = 0;
+  std::array<std::uint8_t, 32> nonce{}, proof{};
+  GDR_FIELDS(magic, protocol, version, rank, nonce, proof)
+};
+// The collector knows the token, too. All that follows is sealed, both ways.
+struct Admitted {
+  std::array<std::uint8_t, 32> proof{};
+  GDR_FIELDS(proof)
+};
+// Only now the member says where it is.
+struct Join {
   std::string host;     // as the kernel calls it
   std::string machine;  // unlike any other host's until it is started again
-  std::array<std::uint8_t, 32> proof{};
-  GDR_FIELDS(magic, protocol, version, rank, host, machine, proof)
+  GDR_FIELDS(host, machine)
 };
 
 // What every member is to do in the same way.
@@ -181,8 +191,12 @@ struct Finish {
   GDR_NO_FIELDS
 };
 
-using Messages = std::tuple<Failure, Nothing, Welcome, Join, Begin, Ready, Unable, Connect, Go,
-                            Abandon, StepDone, Examine, Examined, Finish>;
+// Nothing: the collector is still there. It says so now and then, since a member may have no part
+// in many rounds.
+constexpr Nanoseconds kHeartbeat = 10 * kSecond;
+
+using Messages = std::tuple<Failure, Nothing, Welcome, Knock, Begin, Ready, Unable, Connect, Go,
+                            Abandon, StepDone, Examine, Examined, Finish, Admitted, Join>;
 using Talk = process::Conversation<Messages>;
 
 }  // namespace gdr::fabric

@@ -12,21 +12,29 @@ Result<Hello> Admission::handle(const Hello& request) {
 
 Result<Challenge::Reply> Admission::handle(const Challenge& request) {
   if (!greeted_ || nonces_) return too_early("challenge");
-  nonces_ = {request.nonce, random_nonce()};
+  nonces_ = {request.nonce, process::random_nonce()};
   done_ = !secret_.has_value();
-  return Challenge::Reply{nonces_->server, secret_.has_value()};
+  return Challenge::Reply{nonces_->server, secret_ ? secret_->salt : Nonce{}, secret_.has_value()};
 }
 
 // The client first: who knows no secret learns nothing that a guess could be tried on.
 Result<Authenticate::Reply> Admission::handle(const Authenticate& request) {
   if (!nonces_ || done_) return too_early("authenticate");
-  if (!are_equal(request.proof, secret_->proof(Secret::Side::kClient, *nonces_))) {
+  agreement_.emplace(secret_->key, self_.program, *nonces_);
+  if (!process::are_equal(request.proof, agreement_->proof(process::Side::kClient))) {
+    agreement_.reset();
     refused_ = Error{EACCES, "the client has a different secret"};
     return Error{EACCES,
                  "client and server have different secrets; give both the same --secret file"};
   }
   done_ = true;
-  return Authenticate::Reply{secret_->proof(Secret::Side::kServer, *nonces_)};
+  return Authenticate::Reply{agreement_->proof(process::Side::kServer)};
+}
+
+void Admission::seal(process::Connection& talk) {
+  if (!agreement_) return;
+  talk.seal(*agreement_, process::Side::kServer);
+  agreement_.reset();
 }
 
 }  // namespace gdr::perf

@@ -3,22 +3,27 @@
 //
 //   Admission admission({kMagic, kProtocol, version, "gdr perf"}, secret);
 //   control.answer(received, [&](const auto& asked) -> ... { return admission.handle(asked); });
+//   admission.seal(control);             // from the last answer on, if there is a secret
 //   if (admission.is_done()) ...
 #pragma once
 
 #include "perf/greeting.h"
+#include "process/conversation.h"
 
 namespace gdr::perf {
 
 class Admission {
  public:
   // The secret outlives this.
-  Admission(Introduction self, const std::optional<Secret>& secret)
+  Admission(Introduction self, const std::optional<SaltedKey>& secret)
       : self_(std::move(self)), secret_(secret) {}
 
   Result<Hello> handle(const Hello& request);
   Result<Challenge::Reply> handle(const Challenge& request);
   Result<Authenticate::Reply> handle(const Authenticate& request);
+
+  // To be called after each answer.
+  void seal(process::Connection& talk);
 
   bool is_done() const { return done_; }
   // Why the client is not let in, once it has been told.
@@ -26,9 +31,10 @@ class Admission {
 
  private:
   const Introduction self_;
-  const std::optional<Secret>& secret_;
+  const std::optional<SaltedKey>& secret_;
   bool greeted_ = false, done_ = false;
-  std::optional<Secret::Nonces> nonces_;
+  std::optional<process::Nonces> nonces_;
+  std::optional<process::Agreement> agreement_;  // until all is sealed
   std::optional<Error> refused_;
 };
 

@@ -19,6 +19,7 @@ class Control : public process::Conversation<Messages> {
  public:
   explicit Control(UniqueFd fd)
       : Conversation(std::move(fd), "the other side answered, but it is not gdr perf") {}
+  explicit Control(process::Connection&& connection) : Conversation(std::move(connection)) {}
   static Result<Control> connect(const std::string& host, std::uint16_t port);
 };
 

@@ -30,10 +30,10 @@ Result<void> check_challenge(bool wants_secret, bool has_secret) {
                "leave out --secret here"};
 }
 
-Result<void> check_proof(const Result<Authenticate::Reply>& answer, const Secret& secret,
-                         const Secret::Nonces& nonces) {
+Result<void> check_proof(const Result<Authenticate::Reply>& answer,
+                         const process::Agreement& agreement) {
   if (!answer) return answer.error();
-  if (are_equal(answer->proof, secret.proof(Secret::Side::kServer, nonces))) return {};
+  if (process::are_equal(answer->proof, agreement.proof(process::Side::kServer))) return {};
   return Error{EACCES, "the server does not know the secret, so it may be an impostor"};
 }
 

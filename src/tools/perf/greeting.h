@@ -1,6 +1,7 @@
 // Greeting: what client and server of gdrkit tell each other over TCP before anything else: which
 // program this is, in which version of its protocol, and that both know the secret, if there is
-// one. The server's half is perf/admission.h.
+// one. With a secret, all that they say afterwards is sealed. The server's half is
+// perf/admission.h.
 //
 //   Result<void> met = greet(control, {kMagic, kProtocol, version, "gdr perf"}, secret);
 #pragma once
@@ -31,9 +32,9 @@ struct Challenge {
   bool has_secret = false;
   GDR_FIELDS(nonce, has_secret)
   struct Reply {
-    Nonce nonce{};
+    Nonce nonce{}, salt{};
     bool wants_secret = false;
-    GDR_FIELDS(nonce, wants_secret)
+    GDR_FIELDS(nonce, salt, wants_secret)
   };
 };
 // The client knows the secret, and then the server does.
@@ -55,8 +56,8 @@ struct Introduction {
 // Each judges one answer of the server.
 Result<void> check_hello(const Introduction& self, const Result<Hello>& answer);
 Result<void> check_challenge(bool wants_secret, bool has_secret);
-Result<void> check_proof(const Result<Authenticate::Reply>& answer, const Secret& secret,
-                         const Secret::Nonces& nonces);
+Result<void> check_proof(const Result<Authenticate::Reply>& answer,
+                         const process::Agreement& agreement);
 
 // The client's half. EPROTO: the server is another program, or speaks another version. EACCES: the
 // secrets do not match.
@@ -65,15 +66,18 @@ Result<void> greet(Talk& talk, const Introduction& self, const std::optional<Sec
   constexpr Nanoseconds kAnswer = 30 * kSecond;
   const Result<Hello> hello = talk.call(Hello{self.magic, self.protocol, self.version}, kAnswer);
   if (Result<void> known = check_hello(self, hello); !known) return known;
-  Secret::Nonces nonces{random_nonce(), {}};
-  const Result<Challenge::Reply> challenge =
-      talk.call(Challenge{nonces.client, secret.has_value()}, kAnswer);
+  const Nonce own = process::random_nonce();
+  const Result<Challenge::Reply> challenge = talk.call(Challenge{own, secret.has_value()}, kAnswer);
   if (!challenge) return challenge.error();
   Result<void> agreed = check_challenge(challenge->wants_secret, secret.has_value());
   if (!agreed || !secret) return agreed;
-  nonces.server = challenge->nonce;
-  return check_proof(talk.call(Authenticate{secret->proof(Secret::Side::kClient, nonces)}, kAnswer),
-                     *secret, nonces);
+  const process::Agreement agreement(secret->key(challenge->salt), self.program,
+                                     {own, challenge->nonce});
+  const Result<Authenticate::Reply> answer =
+      talk.call(Authenticate{agreement.proof(process::Side::kClient)}, kAnswer);
+  if (Result<void> proved = check_proof(answer, agreement); !proved) return proved;
+  talk.seal(agreement, process::Side::kClient);
+  return {};
 }
 
 }  // namespace gdr::perf

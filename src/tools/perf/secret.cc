@@ -4,31 +4,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
+#include <set>
 
-#include "base/random.h"
 #include "base/unique_fd.h"
 
 namespace gdr::perf {
 namespace {
 
 constexpr std::size_t kLeast = 16, kMost = 4096;  // bytes
+constexpr std::size_t kLeastDifferent = 8;        // of them
+constexpr const char* kMakeOne = "make one: (umask 077; head -c 32 /dev/urandom | base64 > FILE)";
+// HMACs for a key. Every rank of a run and every connection of a client waits for them.
+constexpr std::uint32_t kRounds = 200'000;
 
 Error unfit(const std::string& path, int code, const std::string& why) {
   return {code, "--secret " + path + ": " + why};
 }
 
 }  // namespace
-
-Nonce random_nonce() {
-  Nonce nonce;
-  for (std::size_t at = 0; at < nonce.size(); at += sizeof(std::uint64_t)) {
-    const std::uint64_t value = random_u64();
-    std::memcpy(nonce.data() + at, &value, sizeof value);
-  }
-  return nonce;
-}
 
 Result<Secret> Secret::read(const std::string& path) {
   // Without waiting for whoever would write into a pipe.
@@ -56,10 +50,15 @@ Result<Secret> Secret::read(const std::string& path) {
   while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r')) --length;
   if (length < kLeast) {
     return unfit(path, EINVAL,
-                 "shorter than 16 bytes, so it could be guessed; make one: (umask 077; head -c 32 "
-                 "/dev/urandom | base64 > FILE)");
+                 std::string("shorter than 16 bytes, so it could be guessed; ") + kMakeOne);
   }
   text.resize(length);
+  const std::size_t different = std::set(text.begin(), text.end()).size();
+  if (different < kLeastDifferent) {
+    return unfit(path, EINVAL,
+                 "only " + std::to_string(different) +
+                     " different characters, so it could be guessed; " + kMakeOne);
+  }
   return Secret(std::move(text));
 }
 
@@ -70,13 +69,13 @@ Result<std::optional<Secret>> Secret::read_given(const std::optional<std::string
   return std::optional<Secret>(*std::move(secret));
 }
 
-Digest Secret::proof(Side side, const Nonces& nonces) const {
-  constexpr std::string_view kLabel = "gdr perf secret 1";
-  std::vector<std::uint8_t> said(kLabel.begin(), kLabel.end());
-  said.push_back(static_cast<std::uint8_t>(side));
-  said.insert(said.end(), nonces.client.begin(), nonces.client.end());
-  said.insert(said.end(), nonces.server.begin(), nonces.server.end());
-  return hmac_sha256(text_, said);
+Digest Secret::key(std::span<const std::uint8_t> salt) const {
+  return process::slow_key(text_, salt, kRounds);
+}
+
+SaltedKey Secret::salted() const {
+  const Nonce salt = process::random_nonce();
+  return {salt, key(salt)};
 }
 
 }  // namespace gdr::perf

@@ -1,10 +1,10 @@
-// Secret: a text that client and server of `gdr perf` both know, from a file of their users' own.
-// Each proves to the other that it knows it, and neither says it: HMAC-SHA256 over two random
-// numbers, one of either side, and over which side it is, so that no answer serves twice and none
-// can be sent back to the side that it came from.
+// Secret: a text that both sides know, from a file of their users' own. Neither says it, and what
+// they prove to each other (process/agreement.h) is made of a key that is slow to compute from it:
+// whoever has heard or provoked a proof and guesses texts pays for each guess.
 //
 //   Result<Secret> secret = Secret::read("/home/me/.gdr-secret");
-//   const Digest proof = secret->proof(Secret::Side::kClient, numbers);
+//   const SaltedKey own = secret->salted();          // a server, once
+//   const Digest key = secret->key(theirs.salt);     // a client
 #pragma once
 
 #include <array>
@@ -14,27 +14,30 @@
 #include <vector>
 
 #include "base/result.h"
-#include "perf/sha256.h"
+#include "process/agreement.h"
 
 namespace gdr::perf {
 
-using Nonce = std::array<std::uint8_t, 32>;
-Nonce random_nonce();
+using process::Digest;
+using process::Nonce;
+
+struct SaltedKey {
+  Nonce salt{};
+  Digest key{};
+};
 
 class Secret {
  public:
-  enum class Side : std::uint8_t { kClient = 1, kServer = 2 };
-  struct Nonces {
-    Nonce client{}, server{};
-  };
-
-  // EACCES: others may read the file, or it belongs to somebody else. EINVAL: too short, too long.
-  // An end of line after the text is no part of it.
+  // EACCES: others may read the file, or it belongs to somebody else. EINVAL: too short, too long,
+  // or always the same few characters. An end of line after the text is no part of it.
   static Result<Secret> read(const std::string& path);
   // Nothing, where no file was given.
   static Result<std::optional<Secret>> read_given(const std::optional<std::string>& path);
 
-  Digest proof(Side side, const Nonces& nonces) const;
+  // Takes 0.1 to 0.2 s of a processor.
+  Digest key(std::span<const std::uint8_t> salt) const;
+  // With a new salt.
+  SaltedKey salted() const;
 
  private:
   explicit Secret(std::vector<std::uint8_t> text) : text_(std::move(text)) {}

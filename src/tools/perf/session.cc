@@ -40,6 +40,7 @@ Result<void> Session::talk() {
     }
     if (!received) continue;
     if (Result<void> answered = answer(*received); !answered) return answered;
+    admission_.seal(control_);
     if (refused_) return *refused_;
     heard_at_ = now();
   }

@@ -44,7 +44,7 @@ Error unexpected(std::uint8_t kind) {
 
 Result<void> Connection::send_raw(std::uint8_t kind, const Bytes& bytes) {
   if (bytes.size() > kLargestMessage) return Error{EMSGSIZE, "message too long"};
-  const Bytes all = frame(kind, bytes);
+  const Bytes all = frame(kind, bytes, leaving_seal_ ? &*leaving_seal_ : nullptr);
   const Nanoseconds deadline = now() + kSendPatience;
   for (std::size_t at = 0; at < all.size();) {
     const ssize_t sent =
@@ -60,6 +60,11 @@ Result<void> Connection::send_raw(std::uint8_t kind, const Bytes& bytes) {
     }
   }
   return {};
+}
+
+void Connection::seal(const Agreement& agreement, Side self) {
+  leaving_seal_.emplace(agreement.frame_key(self));
+  arriving_seal_.emplace(agreement.frame_key(other(self)));
 }
 
 Result<void> Connection::wait_for(short events, Nanoseconds deadline) const {
@@ -97,11 +102,13 @@ Result<Received> Connection::receive_any(Nanoseconds timeout) {
     if (Result<void> read = read_until(kFrameHead, deadline); !read) return read.error();
   }
   const std::uint32_t length = load_be32(arriving_.data());
-  if (length > most_) return Error{EPROTO, stranger_};
+  if (length > most_ + (arriving_seal_ ? Seal::kBytes : 0)) return Error{EPROTO, stranger_};
   if (Result<void> read = read_until(kFrameHead + length, deadline); !read) return read.error();
   const auto body = arriving_.begin() + kFrameHead;
   Received received{static_cast<std::uint8_t>(arriving_[4]), Bytes(body, arriving_.end())};
   arrived_ = 0;
+  if (!arriving_seal_) return received;
+  if (Result<void> opened = arriving_seal_->open(received); !opened) return opened.error();
   return received;
 }
 

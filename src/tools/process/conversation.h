@@ -14,11 +14,13 @@
 
 #include <array>
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "process/agreement.h"
 #include "process/codec.h"
 #include "process/frames.h"
 
@@ -46,9 +48,12 @@ class Connection {
   void watch(const std::atomic<bool>& interrupted) { interrupted_ = &interrupted; }
   // Longer messages end the conversation. At first: kLargestMessage.
   void set_most(std::size_t bytes) { most_ = bytes; }
+  // From here on each message is sealed (process/frames.h), and none is taken that the other side
+  // of the agreement has not sealed: EBADMSG.
+  void seal(const Agreement& agreement, Side self);
 
-  // For a conversation of another kind, between two messages.
-  UniqueFd take_socket() { return std::move(fd_); }
+  // To wait for it together with others. After that, receive_any(0).
+  int descriptor() const { return fd_.get(); }
 
   // The other end has closed its side, or has died. Also while another thread waits for an answer.
   bool is_closed() const;
@@ -61,6 +66,7 @@ class Connection {
   const char* stranger_;
   const std::atomic<bool>* interrupted_ = nullptr;
   std::size_t most_ = kLargestMessage;
+  std::optional<Seal> leaving_seal_, arriving_seal_;
   Bytes arriving_;  // of the next message, its head included
   std::size_t arrived_ = 0;
 };
@@ -75,6 +81,8 @@ template <typename Messages>
 class Conversation : public Connection {
  public:
   using Connection::Connection;
+  // One of another kind goes on as this one, between two messages.
+  explicit Conversation(Connection&& connection) : Connection(std::move(connection)) {}
 
   template <typename Message>
   static constexpr std::uint8_t number_of() {

@@ -27,8 +27,9 @@ constexpr Nanoseconds kLongTimeout = 30 * kSecond;
 class Client {
  public:
   // `post_mortem` tells why the other end may be gone ("killed by signal 11").
-  Client(std::string name, UniqueFd fd, std::function<std::string()> post_mortem = {})
-      : name_(std::move(name)), talk_(std::move(fd)), post_mortem_(std::move(post_mortem)) {}
+  Client(std::string name, process::Connection&& worker,
+         std::function<std::string()> post_mortem = {})
+      : name_(std::move(name)), talk_(std::move(worker)), post_mortem_(std::move(post_mortem)) {}
 
   template <typename Request>
   Result<typename Request::Reply> call(const Request& request, Nanoseconds timeout = kStepTimeout) {

@@ -8,7 +8,7 @@ Result<WorkerProcess> start_worker(const std::string& name, const std::string& p
                                    const std::vector<std::string>& arguments) {
   Result<process::Worker> worker = process::Worker::start(program, arguments);
   if (!worker) return worker.error();
-  Client client(name, worker->take_socket(),
+  Client client(name, process::Connection(worker->take_socket()),
                 [pid = worker->pid()] { return process::Worker::post_mortem(pid); });
   return WorkerProcess{*std::move(worker), std::move(client)};
 }

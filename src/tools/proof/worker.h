@@ -62,7 +62,7 @@ class Worker {
   };
 
   Result<Buffer*> find_buffer(std::uint32_t id);
-  Result<UniqueFd> find_row_server(const Measure& request);
+  Result<process::Connection> find_row_server(const Measure& request);
   Result<Queue*> find_queue(std::uint32_t id);
   // The buffer, if the range lies in it.
   Result<Buffer*> find_range(const Range& range);

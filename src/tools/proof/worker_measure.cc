@@ -20,7 +20,7 @@ constexpr perf::Timing kTiming{.warm_up_nanoseconds = 10 * kMillisecond,
 Worker::Worker() = default;
 Worker::~Worker() = default;
 
-Result<UniqueFd> Worker::find_row_server(const Measure& request) {
+Result<process::Connection> Worker::find_row_server(const Measure& request) {
   if (!request.server.host.empty()) {
     const Result<std::optional<perf::Secret>> secret =
         perf::Secret::read_given(request.server.given_secret());
@@ -37,13 +37,13 @@ Result<UniqueFd> Worker::find_row_server(const Measure& request) {
       options, {{opened_.verbs, opened_.cuda, request.far_nic, request.far_port, {}}});
   if (!started) return started.error();
   row_server_.emplace(*std::move(started));
-  return row_server_->take_socket();
+  return process::Connection(row_server_->take_socket());
 }
 
 Result<Measure::Reply> Worker::handle(const Measure& request) {
   if (!device_) return Error{EINVAL, "no device open"};
   if (!rows_) {
-    Result<UniqueFd> server = find_row_server(request);
+    Result<process::Connection> server = find_row_server(request);
     if (!server) return server.error();
     Result<std::unique_ptr<perf::Rows>> rows =
         perf::Rows::open(perf::Control(*std::move(server)),

@@ -67,7 +67,7 @@ class ProofSession : public testing::Test {
     Result<BeginProof::Reply> begun = client_->call(BeginProof{}, kPatience);
     ASSERT_TRUE(begun) << begun.error().message;
     ticket_ = begun->ticket;
-    proof_ = std::make_unique<Talk>(client_->take_socket());
+    proof_ = std::make_unique<Talk>(std::move(*client_));
     client_.reset();
   }
   void open() {
@@ -79,7 +79,7 @@ class ProofSession : public testing::Test {
   }
 
   ServerOptions options_;
-  std::optional<perf::Secret> secret_;
+  std::optional<perf::SaltedKey> secret_;
   Booth booth_;
   std::atomic<bool> interrupted_{false};
   std::vector<std::thread> threads_;
@@ -110,7 +110,7 @@ TEST_F(ProofSession, ServesNobodyWithoutTheSecret) {
   ASSERT_EQ(write(file, "a secret of its own", 19), 19);
   close(file);
   finish();
-  secret_ = *perf::Secret::read(path);
+  secret_ = perf::Secret::read(path)->salted();
   unlink(path);
   client_ = connect();
   ASSERT_EQ(ask(*client_, perf::Hello{kMagic, kProtocol, "9"}), "");

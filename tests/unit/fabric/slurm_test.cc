@@ -1,8 +1,14 @@
 #include "fabric/rendezvous/slurm.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 
+#include <fstream>
 #include <map>
+
+#include "perf/dial.h"
+#include "scratch_folder.h"
 
 namespace gdr::fabric {
 namespace {
@@ -159,31 +165,65 @@ TEST(FabricRendezvous, WhatStartedTheProcessIsFoundByItsVariables) {
             std::string::npos);
 }
 
-// Both sides in this process: the first port is taken, and a stranger answers at the second.
+std::optional<perf::Secret> secret_of(const std::string& text) {
+  const test::ScratchFolder scratch;
+  std::ofstream(scratch.at("secret")) << text;
+  chmod(scratch.at("secret").c_str(), 0600);
+  Result<perf::Secret> secret = perf::Secret::read(scratch.at("secret"));
+  EXPECT_TRUE(secret) << secret.error().message;
+  return *std::move(secret);
+}
+
+// Both sides in this process: the first port is taken, a stranger without the secret serves an
+// invitation of its own at the second, and ranks of another step meet at the third.
 TEST(FabricRendezvous, RanksPassByOthersThatAreAtTheirPorts) {
   const std::uint16_t first = 20400;
   const Result<perf::Listening> taken = perf::listen_on("any", first);
-  Place place{"17.2", "localhost", {first, first + 1, first + 2}};
-  const Invitation invitation{{"n1"}, 18600, "token"};
-  const Place others{"17.1", "localhost", {first + 1}};
-  const auto stranger = MeetingPoint::open(others, {{"n9"}, 1, ""}, true);
+  const auto port = [&](int number) { return static_cast<std::uint16_t>(first + number); };
+  const Place place{"17.2", "localhost", {first, port(1), port(2), port(3)}};
+  const std::optional<perf::Secret> secret = secret_of("known to few people");
+  const Place at_second{"17.2", "localhost", {port(1)}}, others{"17.1", "localhost", {port(2)}};
+  const auto stranger =
+      MeetingPoint::open(at_second, {{"n9"}, 1, ""}, secret_of("known to nobody here"));
   ASSERT_TRUE(stranger) << stranger.error().message;
-  const auto point = MeetingPoint::open(place, invitation, true);
+  const auto other_step = MeetingPoint::open(others, {{"n9"}, 1, ""}, secret);
+  ASSERT_TRUE(other_step) << other_step.error().message;
+  const auto point = MeetingPoint::open(place, {{"n1"}, 18600, "random"}, secret);
   ASSERT_TRUE(point) << point.error().message;
-  EXPECT_EQ((*point)->told().token, "") << "told to everybody";
-  const Result<Invitation> told = visit(place, true, now() + 20 * kSecond);
+  EXPECT_EQ((*point)->told().token.size(), 64u) << "the key of the secret";
+  const Result<Invitation> told = visit(place, secret, now() + 20 * kSecond);
   ASSERT_TRUE(told) << told.error().message;
-  EXPECT_EQ(*told, (Invitation{{"n1"}, 18600, ""}));
+  EXPECT_EQ(*told, (Invitation{{"n1"}, 18600, (*point)->told().token}));
 }
 
-TEST(FabricRendezvous, TheSecretThatAUserGaveIsTheTokenOnBothSides) {
+TEST(FabricRendezvous, WhoDoesNotKnowTheSecretIsToldNothing) {
+  const Place place{"17.2", "localhost", {20404}};
+  const auto point =
+      MeetingPoint::open(place, {{"n1"}, 18600, "random"}, secret_of("known to few people"));
+  ASSERT_TRUE(point) << point.error().message;
+  EXPECT_EQ(visit(place, secret_of("known to nobody here"), now() + 3 * kSecond).error().code,
+            ETIMEDOUT);
+  const Result<UniqueFd> stranger = perf::connect_within("localhost", 20404, now() + kSecond);
+  ASSERT_TRUE(stranger);
+  send(stranger->get(), "say it to me\n", 13, MSG_NOSIGNAL);
+  std::string said;
+  char piece[4096];
+  for (ssize_t got; (got = recv(stranger->get(), piece, sizeof piece, 0)) > 0;) {
+    said.append(piece, static_cast<std::size_t>(got));
+  }
+  EXPECT_EQ(said.find("18600"), std::string::npos);
+  EXPECT_LT(said.size(), 100u) << "the step, a salt and a random number";
+}
+
+TEST(FabricRendezvous, TheSecretThatAUserGaveMakesTheTokenOnBothSides) {
   Result<SlurmStep> step = slurm_step(of(kStep));
   step->place = {"17.2", "localhost", {20410, 20411}};
-  const std::unique_ptr<Rendezvous> zero = join_slurm(*step, "secret");
-  const std::unique_ptr<Rendezvous> other = join_slurm(*step, "secret");
+  const std::optional<perf::Secret> secret = secret_of("known to few people");
+  const std::unique_ptr<Rendezvous> zero = join_slurm(*step, secret);
+  const std::unique_ptr<Rendezvous> other = join_slurm(*step, secret);
   const Result<Invitation> told = zero->publish({{"n1"}, 18600, "another"});
   ASSERT_TRUE(told) << told.error().message;
-  EXPECT_EQ(told->token, "secret");
+  EXPECT_EQ(told->token.size(), 64u);
   EXPECT_EQ(*other->await(10 * kSecond), *told);
   zero->finish();
   EXPECT_EQ(other->await(kMillisecond).error().code, ETIMEDOUT);

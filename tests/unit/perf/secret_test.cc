@@ -51,6 +51,13 @@ TEST_F(SecretFile, HoldsEnoughToBeASecret) {
   EXPECT_NE(refusal().find("longer than 4096 bytes"), std::string::npos) << refusal();
 }
 
+TEST_F(SecretFile, IsNotAlwaysTheSameFewCharacters) {
+  write("passwordpassword");
+  EXPECT_NE(refusal().find("only 7 different characters"), std::string::npos) << refusal();
+  write("passw0rdpassword");
+  EXPECT_EQ(refusal(), "");
+}
+
 TEST_F(SecretFile, IsAnOrdinaryFile) {
   EXPECT_EQ(refusal(), "--secret " + path_ + ": No such file or directory");
   path_ = folder_;
@@ -61,23 +68,21 @@ TEST_F(SecretFile, IsAnOrdinaryFile) {
 }
 
 TEST_F(SecretFile, IsTheSameWithAndWithoutAnEndOfLine) {
-  const Secret::Nonces nonces{{1}, {2}};
+  const Nonce salt{1};
   write("sixteen letters.");
-  const Digest without = Secret::read(path_)->proof(Secret::Side::kClient, nonces);
+  const Digest without = Secret::read(path_)->key(salt);
   write("sixteen letters.\n");
-  EXPECT_EQ(Secret::read(path_)->proof(Secret::Side::kClient, nonces), without);
+  EXPECT_EQ(Secret::read(path_)->key(salt), without);
   write("sixteen letters. ");
-  EXPECT_NE(Secret::read(path_)->proof(Secret::Side::kClient, nonces), without);
+  EXPECT_NE(Secret::read(path_)->key(salt), without);
 }
 
-TEST_F(SecretFile, IsProvedDifferentlyByEachSideAndForEachNumber) {
+TEST_F(SecretFile, MakesAnotherKeyWithEachSalt) {
   write("sixteen letters.");
   const Secret secret = *Secret::read(path_);
-  const Digest one = secret.proof(Secret::Side::kClient, {{1}, {2}});
-  EXPECT_EQ(secret.proof(Secret::Side::kClient, {{1}, {2}}), one);
-  EXPECT_NE(secret.proof(Secret::Side::kServer, {{1}, {2}}), one);
-  EXPECT_NE(secret.proof(Secret::Side::kClient, {{2}, {1}}), one);
-  EXPECT_NE(secret.proof(Secret::Side::kClient, {{1}, {3}}), one);
+  const SaltedKey one = secret.salted();
+  EXPECT_EQ(secret.key(one.salt), one.key);
+  EXPECT_NE(secret.salted().key, one.key);
 }
 
 }  // namespace

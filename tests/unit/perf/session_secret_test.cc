@@ -21,7 +21,7 @@ constexpr const char *kRight = "as long as the night", *kWrong = "as long as the
 
 Terms with_secret() {
   Terms terms;
-  terms.secret = secret_of(kRight);
+  terms.secret = secret_of(kRight).salted();
   return terms;
 }
 
@@ -67,13 +67,24 @@ TEST_F(SessionSecret, IsNotShownByWhatWasHeard) {
   const auto challenge = client_->call(Challenge{Nonce{1}, true}, kSecond);
   ASSERT_TRUE(challenge) << challenge.error().message;
   EXPECT_TRUE(challenge->wants_secret);
-  const Secret secret = secret_of(kRight);
-  EXPECT_NE(secret.proof(Secret::Side::kClient, {Nonce{1}, challenge->nonce}),
-            secret.proof(Secret::Side::kServer, {Nonce{1}, challenge->nonce}));
   EXPECT_NE(challenge->nonce, Nonce{});
-  const Digest earlier = secret.proof(Secret::Side::kClient, {Nonce{1}, Nonce{2}});
-  EXPECT_NE(ask(Authenticate{earlier}), "");
+  const process::Agreement earlier(secret_of(kRight).key(challenge->salt), "gdr perf",
+                                   {Nonce{1}, Nonce{2}});
+  EXPECT_NE(ask(Authenticate{earlier.proof(process::Side::kClient)}), "");
   EXPECT_LT(time_to_end(), kSecond);
+}
+
+// Somebody between both has passed on what they proved, and now goes on in the client's name.
+TEST_F(SessionSecret, TakesNothingFromWhoTakesTheConnectionOver) {
+  ASSERT_EQ(ask(Hello{kMagic, kProtocol, "1.2.3"}), "");
+  const auto challenge = client_->call(Challenge{Nonce{1}, true}, kSecond);
+  ASSERT_TRUE(challenge) << challenge.error().message;
+  const process::Agreement agreement(secret_of(kRight).key(challenge->salt), "gdr perf",
+                                     {Nonce{1}, challenge->nonce});
+  ASSERT_EQ(ask(Authenticate{agreement.proof(process::Side::kClient)}), "");
+  EXPECT_NE(ask(Open{}), "");
+  EXPECT_LT(time_to_end(), kSecond);
+  EXPECT_EQ(ended_.error().code, EBADMSG);
 }
 
 TEST_F(SessionTest, WithoutASecretIsNoneForAClientWithOne) {

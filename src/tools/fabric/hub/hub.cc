@@ -31,7 +31,7 @@ constexpr int kBacklog = 4096;
 constexpr int kMostAccepted = 256;  // before those who are there are heard again
 constexpr std::size_t kPiece = 64 << 10;
 
-// A Join as far as every version has it.
+// A Knock as far as every version has it.
 struct Preface {
   std::uint32_t magic = 0, protocol = 0;
   std::string version;
@@ -108,7 +108,7 @@ Result<Hub::Peer*> Hub::take_in(UniqueFd socket) {
   fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
   auto peer = std::make_unique<Peer>();
   peer->arriving.set_most(kLargestGreeting);
-  peer->nonce = random_nonce();
+  peer->nonce = process::random_nonce();
   epoll_event event{};
   event.events = EPOLLIN | EPOLLRDHUP;
   event.data.fd = socket.get();
@@ -169,7 +169,7 @@ void Hub::accept_all() {
 }
 
 void Hub::say(Peer& peer, std::uint8_t kind, const Bytes& bytes) {
-  const Bytes all = process::frame(kind, bytes);
+  const Bytes all = process::frame(kind, bytes, peer.leaving_seal ? &*peer.leaving_seal : nullptr);
   peer.leaving.insert(peer.leaving.end(), all.begin(), all.end());
   flush(peer);
 }
@@ -211,42 +211,73 @@ void Hub::refuse(Peer& peer, const std::string& why) {
   say_last(peer, Talk::number_of<Failure>(), process::encode(Failure{EACCES, why}));
 }
 
+// Also a member whose rank is known by its socket proves and seals: there is one way in.
 void Hub::greet(Peer& peer, const process::Received& received, Collector& collector) {
   Preface preface;
   process::Decoder decoder(received.bytes);
   preface.visit(decoder);
-  if (received.kind != Talk::number_of<Join>() || preface.magic != kMagic) {
+  if (received.kind != Talk::number_of<Knock>() || preface.magic != kMagic) {
     return refuse(peer, "this is the collector of gdr fabric");
   }
-  const MemberId rank = peer.is_own ? *peer.member : preface.rank;
-  if (rank >= members_) return refuse(peer, fmt::format("rank {} is not of this run", rank));
-  if (of_member_[rank] != nullptr && of_member_[rank] != &peer) {
-    return refuse(peer, fmt::format("rank {} has joined already", rank));
-  }
-  const Result<Join> join = process::decode<Join>(received.bytes);
-  // Whoever does not know the token must not be able to have a host left out.
-  const bool is_known =
-      peer.is_own || token_.empty() || (join && is_right(join->proof, token_, peer.nonce, rank));
+  peer.rank = peer.is_own ? *peer.member : preface.rank;
+  const Result<Knock> decoded = process::decode<Knock>(received.bytes);
+  const Knock knock = decoded ? *decoded : Knock{};
+  const process::Agreement agreement =
+      agree_on(peer.is_own ? "" : token_, peer.rank, endpoint_of(peer.fd.get(), Side::kServer),
+               {knock.nonce, peer.nonce});
+  const bool is_proved = process::are_equal(knock.proof, agreement.proof(Side::kClient));
   if (preface.protocol != kProtocol || preface.version != options_.version) {
     const std::string why = fmt::format(
         "it runs gdrkit {}, and the collector {}: install the same "
         "version",
         said(preface.version, kMostName), options_.version);
-    if (is_known) collector.handle_refusal(rank, HostState::kLeftOut, why, now());
+    // Whoever does not know the token must not be able to have a host left out.
+    const bool is_known = peer.is_own || token_.empty() || is_proved;
+    if (is_known && is_free(peer.rank, peer)) {
+      collector.handle_refusal(peer.rank, HostState::kLeftOut, why, now());
+    }
     return refuse(peer, why);
   }
-  if (!join || !is_known) return refuse(peer, "the token of the run is another one");
+  if (!is_proved) return refuse(peer, "the token of the run is another one");
+  say(peer, Talk::number_of<Admitted>(), process::encode(Admitted{agreement.proof(Side::kServer)}));
+  peer.leaving_seal.emplace(agreement.frame_key(Side::kServer));
+  peer.arriving_seal.emplace(agreement.frame_key(Side::kClient));
+  peer.arriving.set_most(kLargestGreeting + process::Seal::kBytes);
+}
+
+bool Hub::is_free(MemberId rank, const Peer& peer) const {
+  if (peer.is_own) return true;
+  return rank >= options_.own_members && rank < members_ && of_member_[rank] == nullptr;
+}
+
+void Hub::let_join(Peer& peer, const process::Received& received, Collector& collector) {
+  const Result<Join> join = process::decode<Join>(received.bytes);
+  if (received.kind != Talk::number_of<Join>() || !join) {
+    return refuse(peer, "it does not say where it is");
+  }
+  const MemberId rank = peer.rank;
+  if (rank >= members_) return refuse(peer, fmt::format("rank {} is not of this run", rank));
+  if (!is_free(rank, peer)) {
+    // Both know the token, so which of them lies is not known here; the socket of an own one is.
+    if (rank >= options_.own_members && collector.is_gathering()) {
+      const std::string why = fmt::format(
+          "two processes say that they are rank {}: one of them may lie, so neither takes part",
+          rank);
+      collector.handle_refusal(rank, HostState::kLeftOut, why, now());
+    }
+    return refuse(peer, fmt::format("rank {} has joined already", rank));
+  }
   peer.member = rank;
   peer.has_joined = true;
   bound(peer, kNever);
-  peer.arriving.set_most(kLargestWord);
+  peer.arriving.set_most(kLargestWord + process::Seal::kBytes);
   of_member_[rank] = &peer;
   collector.handle_join(rank, *join, now());
 }
 
 void Hub::take(Peer& peer, const process::Received& received, Collector& collector) {
-  if (peer.ends) return;
-  if (!peer.has_joined) return greet(peer, received, collector);
+  if (!peer.arriving_seal) return greet(peer, received, collector);
+  if (!peer.has_joined) return let_join(peer, received, collector);
   collector.handle_message(*peer.member, received, now());
 }
 
@@ -259,10 +290,14 @@ void Hub::read(Peer& peer, Collector& collector) {
   if (got <= 0) return drop(peer, &collector, "its process has ended, or its host");
   if (peer.ends) return;  // nothing that it says counts any more
   peer.arriving.add(std::span(piece).first(static_cast<std::size_t>(got)));
-  for (;;) {
+  while (!peer.ends) {
     Result<std::optional<process::Received>> message = peer.arriving.next();
     if (!message) return drop(peer, &collector, "it sent what is no message of gdr fabric");
     if (!*message) return;
+    if (peer.arriving_seal) {
+      const Result<void> opened = peer.arriving_seal->open(**message);
+      if (!opened) return drop(peer, &collector, opened.error().message);
+    }
     take(peer, **message, collector);
   }
 }
@@ -297,6 +332,15 @@ void Hub::drop_late() {
   if (listens_again_ && time >= *listens_again_) watch_listening(true);
 }
 
+void Hub::show_life() {
+  const Nanoseconds time = now();
+  if (time < shows_life_) return;
+  shows_life_ = time + kHeartbeat;
+  for (const auto& [number, peer] : peers_) {
+    if (peer->has_joined && !peer->ends) say(*peer, Talk::number_of<process::Nothing>(), {});
+  }
+}
+
 bool Hub::has_more_to_say() const {
   return std::ranges::any_of(peers_, [](const auto& entry) {
     return entry.second->member && entry.second->left < entry.second->leaving.size();
@@ -315,6 +359,7 @@ void Hub::serve(Collector& collector, std::size_t members, const std::atomic<boo
       farewell = std::min(farewell, time + kFarewell);
       if (!has_more_to_say() || time >= farewell) return;
     }
+    show_life();
     if (interrupted.load()) collector.interrupt(time);
     if (options_.meanwhile) options_.meanwhile(collector);
     if (time >= collector.next_timeout()) collector.handle_time(time);

@@ -1,6 +1,6 @@
 // Hub: the sockets of a collector. It listens, lets members in who know the token, carries what
-// the collector and its members tell each other, and wakes the collector when a time has come. It
-// never waits for one member.
+// the collector and its members tell each other, sealed, and wakes the collector when a time has
+// come. It never waits for one member.
 //
 //   Result<std::unique_ptr<Hub>> hub = Hub::make({.version = version});
 //   hub->add(0, std::move(socket));                       // a member on a socket of its own
@@ -30,6 +30,8 @@ namespace gdr::fabric {
 
 struct HubOptions {
   std::string version;  // gdrkit's: members have the same
+  // Ranks below it are add()ed, so nobody who comes over the network is one of them.
+  MemberId own_members = 0;
   // Why a socket that was added has ended, where its end says more ("ssh: No route to host").
   std::function<std::string(MemberId)> why_lost;
   // Called a few times a second, and more often while members are still coming.
@@ -58,6 +60,8 @@ class Hub {
     std::size_t left = 0;  // of `leaving`, in front
     std::optional<MemberId> member;
     bool is_own = false;  // its rank is known by its socket
+    MemberId rank = 0;    // that it says it is, and shows by the token
+    std::optional<process::Seal> leaving_seal, arriving_seal;  // since it was admitted
     bool has_joined = false;
     bool ends = false;       // once `leaving` is empty
     bool wants_out = false;  // epoll waits for room
@@ -75,12 +79,15 @@ class Hub {
   void take(Peer& peer, const process::Received& received, Collector& collector);
   // Those of another version, or without the token, are told why.
   void greet(Peer& peer, const process::Received& received, Collector& collector);
+  void let_join(Peer& peer, const process::Received& received, Collector& collector);
+  bool is_free(MemberId rank, const Peer& peer) const;
   void refuse(Peer& peer, const std::string& why);
   void say(Peer& peer, std::uint8_t kind, const Bytes& bytes);
   void say_last(Peer& peer, std::uint8_t kind, const Bytes& bytes);
   void flush(Peer& peer);
   void send_all(Collector& collector);
   void drop_late();
+  void show_life();
   void drop(Peer& peer, Collector* collector, const std::string& why);
   bool has_more_to_say() const;
 
@@ -90,6 +97,7 @@ class Hub {
   std::map<int, std::unique_ptr<Peer>> peers_;       // by descriptor
   std::vector<Peer*> of_member_;                     // null: not connected
   std::set<std::pair<Nanoseconds, Peer*>> bounded_;  // by deadline
+  Nanoseconds shows_life_ = 0;                       // next
   std::optional<Nanoseconds> listens_again_;         // nothing: it listens
   std::size_t members_ = 0;
 };

@@ -1,24 +1,46 @@
 #include "fabric/hub/token.h"
 
-#include <span>
-#include <vector>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
-#include "perf/sha256.h"
+#include <cstring>
+#include <span>
+
+#include "base/bytes.h"
 
 namespace gdr::fabric {
 
-Proof prove_token(const std::string& token, const Nonce& nonce, std::uint32_t rank) {
-  std::vector<std::uint8_t> text(nonce.begin(), nonce.end());
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    text.push_back(static_cast<std::uint8_t>(rank >> shift));
+// IPv4 in IPv6's form, since a socket that serves both shows it so.
+Endpoint endpoint_of(int socket, Side self) {
+  Endpoint endpoint{};
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  auto* generic = reinterpret_cast<sockaddr*>(&address);
+  const int known = self == Side::kServer ? getsockname(socket, generic, &length)
+                                          : getpeername(socket, generic, &length);
+  if (known != 0) return endpoint;
+  if (address.ss_family == AF_INET6) {
+    const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
+    std::memcpy(endpoint.data(), &six.sin6_addr, 16);
+    std::memcpy(endpoint.data() + 16, &six.sin6_port, 2);
+  } else if (address.ss_family == AF_INET) {
+    const auto& four = reinterpret_cast<const sockaddr_in&>(address);
+    endpoint[10] = endpoint[11] = 0xff;
+    std::memcpy(endpoint.data() + 12, &four.sin_addr, 4);
+    std::memcpy(endpoint.data() + 16, &four.sin_port, 2);
   }
-  const auto* key = reinterpret_cast<const std::uint8_t*>(token.data());
-  return perf::hmac_sha256(std::span(key, token.size()), text);
+  return endpoint;
 }
 
-bool is_right(const Proof& proof, const std::string& token, const Nonce& nonce,
-              std::uint32_t rank) {
-  return perf::are_equal(proof, prove_token(token, nonce, rank));
+process::Agreement agree_on(const std::string& token, std::uint32_t rank,
+                            const Endpoint& accepted_at, const process::Nonces& nonces) {
+  std::array<std::uint8_t, 4> number;
+  store_be32(number.data(), rank);
+  std::string about = "gdr fabric 2 ";
+  about.append(number.begin(), number.end());
+  about.append(accepted_at.begin(), accepted_at.end());
+  const auto* key = reinterpret_cast<const std::uint8_t*>(token.data());
+  return {std::span(key, token.size()), about, nonces};
 }
 
 }  // namespace gdr::fabric

@@ -1,23 +1,31 @@
 // Token: what the processes of one run know and nobody else: a random text that the launcher's
-// rendezvous carries, or the content of a file of the user's. A member shows that it knows it by
-// HMAC-SHA256 over the collector's nonce, and over its rank, so that no answer serves for another.
+// rendezvous carries, or the slow key of a text of the user's. A member and the collector prove to
+// each other that they know it, the member first, and seal all that they say afterwards
+// (process/agreement.h).
 //
-//   const Proof proof = prove_token(token, welcome.nonce, rank);
+//   const process::Agreement agreement = agree_on(token, rank, accepted_at, nonces);
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
-#include "perf/secret.h"
+#include "process/agreement.h"
 
 namespace gdr::fabric {
 
-using perf::Nonce;
-using perf::random_nonce;
-using Proof = perf::Digest;
+using process::Nonce;
+using process::Side;
+using Proof = process::Digest;
 
-// An empty token is known to everybody.
-Proof prove_token(const std::string& token, const Nonce& nonce, std::uint32_t rank);
-bool is_right(const Proof& proof, const std::string& token, const Nonce& nonce, std::uint32_t rank);
+// The address and port at which a connection was accepted, as either side knows them. Whoever sits
+// at another place, and passes on what both say, finds that they do not agree.
+using Endpoint = std::array<std::uint8_t, 18>;
+// `self`: the server has accepted it. Sockets without addresses all have the same one.
+Endpoint endpoint_of(int socket, Side self);
+
+// For one connection of one member. An empty token is known to everybody.
+process::Agreement agree_on(const std::string& token, std::uint32_t rank,
+                            const Endpoint& accepted_at, const process::Nonces& nonces);
 
 }  // namespace gdr::fabric

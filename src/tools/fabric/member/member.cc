@@ -7,6 +7,7 @@
 
 #include <optional>
 
+#include "fabric/collector/said.h"
 #include "fabric/hub/token.h"
 #include "fabric/member/examination.h"
 #include "fabric/messages.h"
@@ -17,6 +18,9 @@ namespace gdr::fabric {
 namespace {
 
 constexpr Nanoseconds kGreetingLimit = 30 * kSecond;
+// So many looks in a row at which the collector had said nothing, not even that it is still there.
+// Looks are counted and no time is, since a job that was suspended goes on.
+constexpr int kMostSilentLooks = 12;
 
 std::string own_name() {
   utsname names{};
@@ -34,42 +38,81 @@ std::string own_machine(const std::string& root) {
 class Member {
  public:
   Member(UniqueFd socket, const MemberOptions& options)
-      : options_(options), collector_fd_(socket.get()), collector_(std::move(socket)) {}
+      : options_(options), collector_(std::move(socket)) {}
 
   Result<void> join() {
     const Result<Welcome> welcome = collector_.receive<Welcome>(kGreetingLimit);
     if (!welcome) return welcome.error();
     if (welcome->magic != kMagic) return Error{EPROTO, "this is not the collector of gdr fabric"};
-    Join join;
-    join.version = options_.version;
-    join.rank = options_.rank;
-    join.host = own_name();
-    join.machine = own_machine(options_.root);
-    join.proof = prove_token(options_.token, welcome->nonce, options_.rank);
-    return collector_.send(join);
+    Knock knock;
+    knock.version = options_.version;
+    knock.rank = options_.rank;
+    knock.nonce = process::random_nonce();
+    const process::Agreement agreement =
+        agree_on(options_.token, options_.rank, endpoint_of(collector_.descriptor(), Side::kClient),
+                 {knock.nonce, welcome->nonce});
+    knock.proof = agreement.proof(Side::kClient);
+    if (Result<void> sent = collector_.send(knock); !sent) return sent;
+    const Result<process::Received> answer = collector_.receive_any(kGreetingLimit);
+    if (!answer) return answer.error();
+    const Result<Admitted> admitted = Talk::take<Admitted>(*answer);
+    if (!admitted) return not_admitted(*welcome);
+    if (!process::are_equal(admitted->proof, agreement.proof(Side::kServer))) {
+      return Error{EACCES,
+                   "whoever listens there does not know the token of the run, so it may be an "
+                   "impostor"};
+    }
+    collector_.seal(agreement, Side::kClient);
+    return collector_.send(Join{own_name(), own_machine(options_.root)});
   }
 
   Result<void> serve() {
-    for (;;) {
-      pollfd entries[2] = {{collector_fd_, POLLIN, 0}, {worker_fd_, POLLIN, 0}};
-      if (poll(entries, 2, -1) < 0 && errno != EINTR) return from_errno("poll");
+    Nanoseconds next_look = now() + kHeartbeat;
+    for (int silent_looks = 0; silent_looks < kMostSilentLooks;) {
+      pollfd entries[2] = {{collector_.descriptor(), POLLIN, 0}, {worker_fd_, POLLIN, 0}};
+      if (poll(entries, 2, static_cast<int>(kHeartbeat / kMillisecond)) < 0) {
+        if (errno != EINTR) return from_errno("poll");
+        continue;
+      }
+      if (now() >= next_look) {
+        ++silent_looks;
+        next_look = now() + kHeartbeat;
+      }
       if (entries[1].revents != 0) take_from_worker();
       if (entries[0].revents == 0) continue;
       const Result<process::Received> received = collector_.receive_any(0);
       if (!received && received.error().code == ETIMEDOUT) continue;  // not whole yet
       // The collector's end is the run's.
       if (!received) return received.error().code == ECONNRESET ? Result<void>() : received.error();
+      silent_looks = 0;
       if (received->kind == Talk::number_of<Finish>()) return {};
       if (Result<void> taken = take_from_collector(*received); !taken) return taken;
     }
+    return Error{ETIMEDOUT,
+                 fmt::format("the collector has said nothing for {} s, so it is given up",
+                             kMostSilentLooks * kHeartbeat / kSecond)};
   }
 
  private:
+  // What is said before a proof may be anybody's, so none of it is passed on but a version.
+  Error not_admitted(const Welcome& welcome) const {
+    if (welcome.protocol != kProtocol || welcome.version != options_.version) {
+      return {EPROTO,
+              fmt::format("the collector runs gdrkit {}, and this host {}: install the same "
+                          "version",
+                          said(welcome.version, kMostName), options_.version)};
+    }
+    return {EACCES,
+            "whoever listens there does not let this host in: the token of the run is "
+            "another one there"};
+  }
+
   Result<void> take_from_collector(const process::Received& received) {
     if (received.kind == Talk::number_of<Failure>()) {
       const Result<Failure> failure = process::decode<Failure>(received.bytes);
       return failure ? Error{EACCES, failure->text} : failure.error();
     }
+    if (received.kind == Talk::number_of<process::Nothing>()) return {};
     if (received.kind == Talk::number_of<Begin>()) {
       start_worker();
     } else if (received.kind == Talk::number_of<Examine>()) {
@@ -114,7 +157,6 @@ class Member {
   }
 
   const MemberOptions& options_;
-  const int collector_fd_;
   Talk collector_;
   std::optional<process::Worker> process_;
   int worker_fd_ = -1;

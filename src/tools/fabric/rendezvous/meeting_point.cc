@@ -19,7 +19,8 @@ namespace {
 constexpr std::string_view kFirst = "gdr-meet";
 constexpr std::size_t kMostBytes = 64 << 10;
 constexpr Nanoseconds kLook = 100 * kMillisecond;  // whether it is over
-constexpr Nanoseconds kPatience = 2 * kSecond;     // with one connection
+constexpr Nanoseconds kShortLook = 5 * kMillisecond;
+constexpr Nanoseconds kPatience = 2 * kSecond;  // with one connection
 constexpr unsigned kPauseMicroseconds = 50'000;
 
 Result<std::string> read_to_end(const UniqueFd& connection, Nanoseconds deadline) {
@@ -72,29 +73,32 @@ Result<Invitation> read_answer(const std::string& answer, const std::string& ste
   return invitation_from(*invitation);
 }
 
-Result<Invitation> ask(const Place& place, std::uint16_t port, const Munge* munge,
-                       Nanoseconds deadline) {
+Result<Invitation> ask(const Place& place, std::uint16_t port, SecretVisit* visit,
+                       const Munge* munge, Nanoseconds deadline) {
   const Nanoseconds end = std::min(deadline, now() + kPatience);
-  const Result<UniqueFd> connection = perf::connect_within(place.host, port, end);
+  Result<UniqueFd> connection = perf::connect_within(place.host, port, end);
   if (!connection) return connection.error();
+  if (visit != nullptr) return visit->pay(*std::move(connection), end);
   const Result<std::string> answer = read_to_end(*connection, end);
   if (!answer) return answer.error();
   return read_answer(*answer, place.step, munge);
 }
 
-std::unique_ptr<Munge> working_munge(bool has_secret) {
-  if (has_secret) return nullptr;
+std::unique_ptr<Munge> working_munge() {
   const Result<Munge> munge = Munge::open();
   return munge ? std::make_unique<Munge>(*munge) : nullptr;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<MeetingPoint>> MeetingPoint::open(const Place& place,
-                                                         const Invitation& invitation,
-                                                         bool has_secret) {
+Result<std::unique_ptr<MeetingPoint>> MeetingPoint::open(
+    const Place& place, const Invitation& invitation, const std::optional<perf::Secret>& secret) {
   std::unique_ptr<MeetingPoint> point(new MeetingPoint);
-  point->munge_ = working_munge(has_secret);
+  if (secret) {
+    point->meeting_.emplace(*secret, place.step, invitation);
+  } else {
+    point->munge_ = working_munge();
+  }
   point->step_ = place.step;
   point->told_ = invitation;
   // Everybody could read it.
@@ -132,9 +136,17 @@ std::string MeetingPoint::answer() const {
 // What is told fits into the socket, so nobody holds this up.
 void MeetingPoint::serve() {
   while (!is_over_) {
-    const Result<perf::Visitor> visitor = listening_.accept(kLook);
+    if (meeting_) meeting_->go_on();
+    const bool has_guests = meeting_ && meeting_->has_guests();
+    Result<perf::Visitor> visitor = listening_.accept(has_guests ? kShortLook : kLook);
     if (!visitor) {
-      if (visitor.error().code != ETIMEDOUT) usleep(kPauseMicroseconds);
+      if (visitor.error().code == ETIMEDOUT) continue;
+      if (meeting_) meeting_->make_room();  // for a descriptor
+      usleep(kPauseMicroseconds);
+      continue;
+    }
+    if (meeting_) {
+      meeting_->take(std::move(visitor->fd));
       continue;
     }
     const std::string text = answer();
@@ -142,14 +154,18 @@ void MeetingPoint::serve() {
   }
 }
 
-Result<Invitation> visit(const Place& place, bool has_secret, Nanoseconds deadline) {
-  const std::unique_ptr<Munge> munge = working_munge(has_secret);
+Result<Invitation> visit(const Place& place, const std::optional<perf::Secret>& secret,
+                         Nanoseconds deadline) {
+  std::optional<SecretVisit> with_secret;
+  if (secret) with_secret.emplace(*secret, place.step);
+  const std::unique_ptr<Munge> munge = secret ? nullptr : working_munge();
   std::string reasons;
   for (;;) {
     std::string failed;
     std::string before;
     for (const std::uint16_t port : place.ports) {
-      Result<Invitation> invitation = ask(place, port, munge.get(), deadline);
+      Result<Invitation> invitation =
+          ask(place, port, with_secret ? &*with_secret : nullptr, munge.get(), deadline);
       if (invitation) return invitation;
       if (invitation.error().message != before) {
         before = invitation.error().message;

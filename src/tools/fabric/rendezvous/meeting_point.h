@@ -1,15 +1,17 @@
 // Where the ranks of a Slurm step without PMIx get their invitation: rank 0 tells it to whoever
 // connects to the first of a few ports that is free. With MUNGE only this user's processes can read
-// it, and they see that one of theirs wrote it.
+// it, and they see that one of theirs wrote it. With a secret of the user's it is told to nobody
+// who does not know it, and MUNGE is not asked.
 //
 //   Place place{"17.2", "n1", {20090, 20091}};
-//   Result<std::unique_ptr<MeetingPoint>> open = MeetingPoint::open(place, invitation, has_secret);
-//   Result<Invitation> invitation = visit(place, has_secret, now() + 30 * kSecond);   // the others
+//   Result<std::unique_ptr<MeetingPoint>> open = MeetingPoint::open(place, invitation, secret);
+//   Result<Invitation> invitation = visit(place, secret, now() + 30 * kSecond);   // the others
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "base/result.h"
 #include "fabric/rendezvous/invitation.h"
 #include "fabric/rendezvous/munge.h"
+#include "fabric/rendezvous/secret_meeting.h"
 #include "perf/listen.h"
 
 namespace gdr::fabric {
@@ -30,16 +33,16 @@ struct Place {
 
 class MeetingPoint {
  public:
-  // Open until this goes. `has_secret`: all ranks have the token already, so MUNGE is not asked and
-  // the token is not told.
+  // Open until this goes.
   static Result<std::unique_ptr<MeetingPoint>> open(const Place& place,
-                                                    const Invitation& invitation, bool has_secret);
+                                                    const Invitation& invitation,
+                                                    const std::optional<perf::Secret>& secret);
   MeetingPoint(const MeetingPoint&) = delete;
   MeetingPoint& operator=(const MeetingPoint&) = delete;
   ~MeetingPoint();
 
-  // Without the token where nothing seals it.
-  const Invitation& told() const { return told_; }
+  // What the others will have. Without a token where nothing seals it.
+  const Invitation& told() const { return meeting_ ? meeting_->invitation() : told_; }
 
  private:
   MeetingPoint() = default;
@@ -50,12 +53,14 @@ class MeetingPoint {
   std::string step_;
   Invitation told_;
   std::unique_ptr<Munge> munge_;
+  std::optional<SecretMeeting> meeting_;
   std::atomic<bool> is_over_{false};
   std::thread thread_;
 };
 
 // ETIMEDOUT: nobody told it until the deadline; why not. Where MUNGE works on this host, nothing
 // is believed without it.
-Result<Invitation> visit(const Place& place, bool has_secret, Nanoseconds deadline);
+Result<Invitation> visit(const Place& place, const std::optional<perf::Secret>& secret,
+                         Nanoseconds deadline);
 
 }  // namespace gdr::fabric

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "fabric/rendezvous/invitation.h"
+#include "perf/secret.h"
 
 namespace gdr::fabric {
 
@@ -45,9 +46,9 @@ class Rendezvous {
 
   const Job& job() const { return job_; }
 
-  // For rank 0, which listens already. Returns what the others will have: the token is another one
-  // where the user gave a secret, and empty where none can be carried (srun with neither PMIx nor
-  // MUNGE).
+  // For rank 0, which listens already. Returns what the others will have: the token is made of the
+  // secret, where the user gave one, and empty where none can be carried (srun with neither PMIx
+  // nor MUNGE).
   virtual Result<Invitation> publish(const Invitation& invitation) = 0;
   // For the others. ETIMEDOUT: rank 0 has published nothing.
   virtual Result<Invitation> await(Nanoseconds timeout) = 0;
@@ -67,8 +68,8 @@ using Environment = std::function<std::optional<std::string>(const char* name)>;
 struct FindOptions {
   Environment environment;  // set variables only
   // Known to all ranks, from a file of their user's: for srun without PMIx on a cluster without
-  // MUNGE, which carries no token. Empty: there is none.
-  std::string secret;
+  // MUNGE, which carries no token.
+  std::optional<perf::Secret> secret;
 };
 
 // PMIx, or else what Slurm sets for a step; nullptr: no launcher started this process. ENOTSUP: one

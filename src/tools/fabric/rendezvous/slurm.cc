@@ -108,30 +108,25 @@ Result<std::vector<std::uint16_t>> ports_of(const Environment& environment, std:
 
 class SlurmRendezvous : public Rendezvous {
  public:
-  SlurmRendezvous(SlurmStep step, std::string secret)
+  SlurmRendezvous(SlurmStep step, std::optional<perf::Secret> secret)
       : Rendezvous(std::move(step.job)),
         place_(std::move(step.place)),
         secret_(std::move(secret)) {}
 
   Result<Invitation> publish(const Invitation& invitation) override {
-    Result<std::unique_ptr<MeetingPoint>> opened =
-        MeetingPoint::open(place_, invitation, !secret_.empty());
+    Result<std::unique_ptr<MeetingPoint>> opened = MeetingPoint::open(place_, invitation, secret_);
     if (!opened) return opened.error();
     point_ = *std::move(opened);
-    Invitation told = point_->told();
-    if (!secret_.empty()) told.token = secret_;
-    return told;
+    return point_->told();
   }
   Result<Invitation> await(Nanoseconds timeout) override {
-    Result<Invitation> invitation = visit(place_, !secret_.empty(), now() + timeout);
-    if (invitation && !secret_.empty()) invitation->token = secret_;
-    return invitation;
+    return visit(place_, secret_, now() + timeout);
   }
   void finish() override { point_.reset(); }
 
  private:
   Place place_;
-  std::string secret_;
+  std::optional<perf::Secret> secret_;
   std::unique_ptr<MeetingPoint> point_;
 };
 
@@ -211,7 +206,7 @@ Result<SlurmStep> slurm_step(const Environment& environment) {
   return found;
 }
 
-std::unique_ptr<Rendezvous> join_slurm(SlurmStep step, std::string secret) {
+std::unique_ptr<Rendezvous> join_slurm(SlurmStep step, std::optional<perf::Secret> secret) {
   return std::make_unique<SlurmRendezvous>(std::move(step), std::move(secret));
 }
 

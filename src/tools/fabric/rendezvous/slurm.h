@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "fabric/rendezvous/meeting_point.h"
@@ -36,6 +37,6 @@ Result<SlurmStep> slurm_step(const Environment& environment);
 // {2, 1, 1, 1} of "2,1(x3)".
 Result<std::vector<std::uint32_t>> tasks_per_node(std::string_view text);
 
-std::unique_ptr<Rendezvous> join_slurm(SlurmStep step, std::string secret);
+std::unique_ptr<Rendezvous> join_slurm(SlurmStep step, std::optional<perf::Secret> secret);
 
 }  // namespace gdr::fabric

@@ -1,15 +1,17 @@
-// Relay: carries what either of two sockets says to the other.
+// Relay: carries what either of two processes says to the other, message by message, since one of
+// the conversations may be sealed and the other not.
 //
 //   relay(client, server, [&] { return !interrupted.load(); });
 #pragma once
 
 #include <functional>
 
-#include "base/unique_fd.h"
+#include "process/conversation.h"
 
 namespace gdr::proof {
 
 // Until one of them ends, or `goes_on` (asked several times a second) says no.
-void relay(const UniqueFd& one, const UniqueFd& other, const std::function<bool()>& goes_on);
+void relay(process::Connection& one, process::Connection& other,
+           const std::function<bool()>& goes_on);
 
 }  // namespace gdr::proof

@@ -49,7 +49,7 @@ bool Booth::is_held_by(std::uint64_t ticket) {
 }
 
 Session::Session(UniqueFd client, const ServerOptions& options,
-                 const std::optional<perf::Secret>& secret, Booth& booth,
+                 const std::optional<perf::SaltedKey>& secret, Booth& booth,
                  const std::atomic<bool>& interrupted)
     : talk_(std::move(client), "the other side is not a client of gdr prove"),
       options_(options),
@@ -103,6 +103,7 @@ Result<void> Session::receive_client() {
           return this->handle(request);
         });
     if (!answered) return answered;
+    admission_.seal(talk_);
     if (admission_.refused()) return *admission_.refused();
   }
   return {};
@@ -159,8 +160,8 @@ Result<Nothing> Session::handle(const BeginRows& request) {
 }
 
 Result<std::string> Session::prove() {
-  Talk talk(talk_.take_socket(), "the other side is not a client of gdr prove");
-  talk.watch(interrupted_);
+  Talk talk(std::move(talk_));
+  talk.set_most(process::kLargestMessage);
   Result<FarWorker> worker = FarWorker::start(options_.proof, *machine_, *chosen_);
   if (!worker) {
     (void)talk.send(Failure{worker.error().code, worker.error().message});
@@ -196,8 +197,9 @@ Result<std::string> Session::measure() {
   options.program = options_.proof.program;
   Result<process::Worker> server = perf::start_loopback_server(options, {*device_});
   if (!server) return server.error();
-  const UniqueFd here = server->take_socket(), there = talk_.take_socket();
-  relay(there, here, [this] { return may_go_on() && booth_.is_held_by(measured_); });
+  process::Connection here(server->take_socket());
+  talk_.set_most(process::kLargestMessage);
+  relay(talk_, here, [this] { return may_go_on() && booth_.is_held_by(measured_); });
   return std::string("measured");
 }
 

@@ -20,13 +20,13 @@ Result<Client> Visit::begin_proof(const std::string& host, std::uint64_t& ticket
   Result<BeginProof::Reply> begun = talk_.call(BeginProof{}, kLongTimeout);
   if (!begun) return begun.error();
   ticket = begun->ticket;
-  return Client("the process on " + host, talk_.take_socket());
+  return Client("the process on " + host, std::move(talk_));
 }
 
-Result<UniqueFd> Visit::begin_rows(std::uint64_t ticket) && {
+Result<process::Connection> Visit::begin_rows(std::uint64_t ticket) && {
   Result<Nothing> begun = talk_.call(BeginRows{ticket}, kLongTimeout);
   if (!begun) return begun.error();
-  return talk_.take_socket();
+  return process::Connection(std::move(talk_));
 }
 
 }  // namespace gdr::proof

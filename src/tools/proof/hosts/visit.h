@@ -24,7 +24,7 @@ class Visit {
   // B's worker there, and the ticket for begin_rows().
   Result<Client> begin_proof(const std::string& host, std::uint64_t& ticket) &&;
   // The server of `gdr perf` there.
-  Result<UniqueFd> begin_rows(std::uint64_t ticket) &&;
+  Result<process::Connection> begin_rows(std::uint64_t ticket) &&;
 
  private:
   explicit Visit(UniqueFd fd) : talk_(std::move(fd)) {}

@@ -57,7 +57,6 @@ class FakeRun {
 
   Join join_of(MemberId member) const {
     Join join;
-    join.rank = member;
     join.host = options.expected[member].host;
     join.machine = "machine " + std::to_string(member);
     return join;

@@ -28,14 +28,35 @@ UniqueFd connection_to(std::uint16_t port) {
   return fd;
 }
 
+// Comes in, up to where a member says which host it is.
+Result<void> knock(Talk& talk, MemberId member, const std::string& token,
+                   const std::string& version = kVersion) {
+  const Result<Welcome> welcome = talk.receive<Welcome>(kPatience);
+  if (!welcome) return welcome.error();
+  Knock knock;
+  knock.version = version;
+  knock.rank = member;
+  knock.nonce = process::random_nonce();
+  const process::Agreement agreement = agree_on(
+      token, member, endpoint_of(talk.descriptor(), Side::kClient), {knock.nonce, welcome->nonce});
+  knock.proof = agreement.proof(Side::kClient);
+  if (Result<void> sent = talk.send(knock); !sent) return sent;
+  const Result<Admitted> admitted = talk.receive<Admitted>(kPatience);
+  if (!admitted) return admitted.error();
+  EXPECT_EQ(admitted->proof, agreement.proof(Side::kServer));
+  talk.seal(agreement, Side::kClient);
+  return {};
+}
+
 // A run of two hosts and one round, served by a thread of its own.
 class Served {
  public:
-  explicit Served(const std::string& token = "")
+  explicit Served(const std::string& token = "", MemberId own_members = 0)
       : run_({"a", "b"}, {pairs(0, kBothWays)}), token_(token) {
     run_.options.join_limit = 10 * kSecond;
     HubOptions options;
     options.version = kVersion;
+    options.own_members = own_members;
     options.meanwhile = [this](Collector&) { ++turns; };
     hub_ = *Hub::make(options);
     port = *hub_->listen(0);
@@ -53,12 +74,8 @@ class Served {
   }
   // What a good member does, to its end. An error: what it was told instead of a part in the run.
   Result<void> take_part(Talk& talk, MemberId member) {
-    const Result<Welcome> welcome = talk.receive<Welcome>(kPatience);
-    if (!welcome) return welcome.error();
-    Join join = run_.join_of(member);
-    join.version = kVersion;
-    join.proof = prove_token(token_, welcome->nonce, member);
-    if (Result<void> sent = talk.send(join); !sent) return sent;
+    if (Result<void> knocked = knock(talk, member, token_); !knocked) return knocked;
+    if (Result<void> sent = talk.send(run_.join_of(member)); !sent) return sent;
     Connect connect;
     for (;;) {
       const Result<process::Received> received = talk.receive_any(kPatience);
@@ -164,30 +181,113 @@ TEST(FabricHub, StrangerOfAnotherVersionCannotHaveAMemberLeftOut) {
   Served served;  // no token: whoever comes is let in
   served.begin();
   Talk zero(connection_to(served.port));
-  ASSERT_TRUE(zero.receive<Welcome>(kPatience));
-  Join join;
-  join.version = kVersion;
-  join.host = "a";
-  join.machine = "machine 0";
-  ASSERT_TRUE(zero.send(join));
+  ASSERT_TRUE(knock(zero, 0, ""));
+  ASSERT_TRUE(zero.send(Join{"a", "machine 0"}));
   ASSERT_TRUE(zero.receive<Begin>(kPatience));
   Talk stranger(connection_to(served.port));
-  ASSERT_TRUE(stranger.receive<Welcome>(kPatience));
-  join.version = "0.0.1";
-  ASSERT_TRUE(stranger.send(join));
-  EXPECT_EQ(stranger.receive<Nothing>(kPatience).error().message, "rank 0 has joined already");
+  EXPECT_EQ(knock(stranger, 0, "", "0.0.1").error().message,
+            "it runs gdrkit 0.0.1, and the collector 1.2.3: install the same version");
   EXPECT_EQ(zero.receive_any(300 * kMillisecond).error().code, ETIMEDOUT);  // it is still in
+}
+
+TEST(FabricHub, WhoDoesNotKnowTheTokenIsToldNothing) {
+  Served served("secret");
+  served.begin();
+  Talk stranger(connection_to(served.port));
+  EXPECT_EQ(knock(stranger, 1, "another").error().message, "the token of the run is another one");
+  EXPECT_EQ(stranger.receive_any(kPatience).error().code, ECONNRESET);
+}
+
+// What a stranger in between could do to a member's words: change them, say them again, leave one
+// out, send the collector's own back to it.
+TEST(FabricHub, WhatIsNotSealedByTheMemberInItsTurnIsNotTaken) {
+  const auto refuses = [](const std::function<void(UniqueFd&, const process::Agreement&)>& send) {
+    Served served("secret");
+    served.begin();
+    UniqueFd raw = connection_to(served.port);
+    Talk talk(UniqueFd(dup(raw.get())));
+    const Result<Welcome> welcome = talk.receive<Welcome>(kPatience);
+    Knock knock;
+    knock.version = kVersion;
+    knock.rank = 1;
+    const process::Agreement agreement =
+        agree_on("secret", 1, endpoint_of(raw.get(), Side::kClient), {knock.nonce, welcome->nonce});
+    knock.proof = agreement.proof(Side::kClient);
+    ASSERT_TRUE(talk.send(knock));
+    ASSERT_TRUE(talk.receive<Admitted>(kPatience));
+    send(raw, agreement);
+    EXPECT_EQ(talk.receive_any(kPatience).error().code, ECONNRESET);
+  };
+  const auto put = [](const UniqueFd& to, const Bytes& all) {
+    EXPECT_EQ(send(to.get(), all.data(), all.size(), MSG_NOSIGNAL), ssize_t(all.size()));
+  };
+  const std::uint8_t kind = Talk::number_of<Join>();
+  const Bytes join = process::encode(Join{"b", "machine 1"});
+  refuses([&](UniqueFd& to, const process::Agreement&) { put(to, process::frame(kind, join)); });
+  refuses([&](UniqueFd& to, const process::Agreement& agreement) {
+    process::Seal seal(agreement.frame_key(Side::kServer));
+    put(to, process::frame(kind, join, &seal));
+  });
+  refuses([&](UniqueFd& to, const process::Agreement& agreement) {
+    process::Seal seal(agreement.frame_key(Side::kClient));
+    (void)process::frame(kind, join, &seal);
+    put(to, process::frame(kind, join, &seal));
+  });
+  refuses([&](UniqueFd& to, const process::Agreement& agreement) {
+    process::Seal seal(agreement.frame_key(Side::kClient));
+    Bytes changed = process::frame(kind, join, &seal);
+    changed[process::kFrameHead + 4] ^= std::byte{1};
+    put(to, changed);
+  });
+}
+
+// The member has dialed another address than the one at which the collector was reached.
+TEST(FabricHub, WhoPassesOnWhatBothSayAtAnotherPlaceIsNotLetIn) {
+  Served served("secret");
+  served.begin();
+  Talk talk(connection_to(served.port));
+  const Result<Welcome> welcome = talk.receive<Welcome>(kPatience);
+  Endpoint other = endpoint_of(talk.descriptor(), Side::kClient);
+  other[17] ^= 1;
+  Knock knock;
+  knock.version = kVersion;
+  knock.rank = 1;
+  knock.proof = agree_on("secret", 1, other, {knock.nonce, welcome->nonce}).proof(Side::kClient);
+  ASSERT_TRUE(talk.send(knock));
+  EXPECT_EQ(talk.receive<Admitted>(kPatience).error().message,
+            "the token of the run is another one");
+}
+
+TEST(FabricHub, OfTwoThatSayTheyAreOneRankNoneTakesPart) {
+  Served served("secret");
+  served.begin();
+  Talk first(connection_to(served.port)), second(connection_to(served.port));
+  for (Talk* const each : {&first, &second}) {
+    ASSERT_TRUE(knock(*each, 1, "secret"));
+    ASSERT_TRUE(each->send(Join{"b", "machine 1"}));
+  }
+  EXPECT_TRUE(served.take_part(0));
+  const Report& report = served.report();
+  EXPECT_EQ(report.hosts[0].state, HostState::kThere);
+  EXPECT_EQ(report.hosts[1].state, HostState::kLeftOut);
+  EXPECT_EQ(report.hosts[1].problem,
+            "two processes say that they are rank 1: one of them may lie, so neither takes part");
+}
+
+TEST(FabricHub, OwnMembersRankIsNobodyElses) {
+  Served served("secret", 1);
+  served.begin();
+  Talk stranger(connection_to(served.port));
+  ASSERT_TRUE(knock(stranger, 0, "secret"));
+  ASSERT_TRUE(stranger.send(Join{"a", "machine 0"}));
+  EXPECT_EQ(stranger.receive<Nothing>(kPatience).error().message, "rank 0 has joined already");
 }
 
 TEST(FabricHub, MemberOfAnotherVersionIsToldSoWhateverItsToken) {
   Served served("secret");
   served.begin();
   Talk talk(connection_to(served.port));
-  ASSERT_TRUE(talk.receive<Welcome>(kPatience));
-  Join join;
-  join.version = "0.0.1";
-  ASSERT_TRUE(talk.send(join));
-  EXPECT_EQ(talk.receive<Nothing>(kPatience).error().message,
+  EXPECT_EQ(knock(talk, 0, "another", "0.0.1").error().message,
             "it runs gdrkit 0.0.1, and the collector 1.2.3: install the same version");
   std::thread other([&] { EXPECT_TRUE(served.take_part(1)); });
   EXPECT_TRUE(served.take_part(0));  // its rank was not taken from it
@@ -195,14 +295,14 @@ TEST(FabricHub, MemberOfAnotherVersionIsToldSoWhateverItsToken) {
   expect_all_proved(served.report());
 }
 
-TEST(FabricHub, CutOffJoinIsNobodys) {
+TEST(FabricHub, CutOffKnockIsNobodys) {
   Served served;
   served.begin();
   Talk stranger(connection_to(served.port));
   ASSERT_TRUE(stranger.receive<Welcome>(kPatience));
-  Bytes bytes = process::encode(Join{});
+  Bytes bytes = process::encode(Knock{});
   bytes.resize(4);  // the magic number
-  ASSERT_TRUE(stranger.send_raw(Talk::number_of<Join>(), bytes));
+  ASSERT_TRUE(stranger.send_raw(Talk::number_of<Knock>(), bytes));
   EXPECT_FALSE(stranger.receive<Begin>(kPatience));
   std::thread other([&] { EXPECT_TRUE(served.take_part(1)); });
   EXPECT_TRUE(served.take_part(0));
@@ -264,13 +364,8 @@ TEST(FabricHub, EndsAlthoughAMemberStaysConnected) {
   Served served;
   served.begin();
   Talk zero(connection_to(served.port)), one(connection_to(served.port));
-  ASSERT_TRUE(one.receive<Welcome>(kPatience));
-  Join join;
-  join.version = kVersion;
-  join.rank = 1;
-  join.host = "b";
-  join.machine = "machine 1";
-  ASSERT_TRUE(one.send(join));
+  ASSERT_TRUE(knock(one, 1, ""));
+  ASSERT_TRUE(one.send(Join{"b", "machine 1"}));
   ASSERT_TRUE(one.send(Unable{"no NIC"}));
   EXPECT_TRUE(served.take_part(zero, 0));
   EXPECT_EQ(served.report().hosts[1].state, HostState::kLeftOut);
@@ -281,11 +376,8 @@ TEST(FabricHub, WhoComesTooLateIsToldAtOnce) {
   served.begin();
   {
     Talk one(connection_to(served.port));
-    ASSERT_TRUE(one.receive<Welcome>(kPatience));
-    Join join;
-    join.version = kVersion;
-    join.rank = 1;
-    ASSERT_TRUE(one.send(join));
+    ASSERT_TRUE(knock(one, 1, ""));
+    ASSERT_TRUE(one.send(Join{}));
     ASSERT_TRUE(one.send(Unable{"no NIC"}));
     while (one.receive_any(kPatience)) {
     }

@@ -1,15 +1,13 @@
-#include "perf/sha256.h"
+#include "process/sha256.h"
 
 #include <algorithm>
 #include <bit>
-#include <vector>
 
 #include "base/bytes.h"
 
-namespace gdr::perf {
+namespace gdr::process {
 namespace {
 
-constexpr std::size_t kBlock = 64;
 using State = std::array<std::uint32_t, 8>;
 
 // FIPS 180-4, 4.2.2: the first 32 bits of the fractions of the cube roots of the first 64 primes.
@@ -22,10 +20,6 @@ constexpr std::array<std::uint32_t, 64> kRound = {
     0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-// 5.3.3: the same of the square roots of the first 8 primes.
-constexpr State kInitial = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                            0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-
 // 6.2.2, steps 1 to 4.
 void add_block(State& state, const std::uint8_t* block) {
   std::array<std::uint32_t, 64> w;
@@ -51,40 +45,78 @@ void add_block(State& state, const std::uint8_t* block) {
 
 }  // namespace
 
-Digest sha256(std::span<const std::uint8_t> text) {
-  // 5.1.1: a one, zeros, and the length in bits, up to the end of a block.
-  std::vector<std::uint8_t> padded(text.begin(), text.end());
-  padded.push_back(0x80);
-  while (padded.size() % kBlock != kBlock - 8) padded.push_back(0);
-  for (int shift = 56; shift >= 0; shift -= 8) {
-    padded.push_back(static_cast<std::uint8_t>(std::uint64_t{text.size()} * 8 >> shift));
+void Sha256::add(std::span<const std::uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const std::size_t filled = size_ % kBlock;
+    // Whole blocks are taken where they are.
+    const bool is_whole = filled == 0 && bytes.size() >= kBlock;
+    const std::size_t taken = std::min(bytes.size(), kBlock - filled);
+    if (!is_whole) std::copy_n(bytes.begin(), taken, block_.begin() + filled);
+    if (filled + taken == kBlock) add_block(state_, is_whole ? bytes.data() : block_.data());
+    size_ += taken;
+    bytes = bytes.subspan(taken);
   }
-  State state = kInitial;
-  for (std::size_t at = 0; at < padded.size(); at += kBlock) add_block(state, padded.data() + at);
+}
+
+// 5.1.1: a one, zeros, and the length in bits, up to the end of a block.
+Digest Sha256::end() {
+  const std::uint64_t bits = size_ * 8;
+  std::array<std::uint8_t, kBlock + 8> padding{0x80};
+  const std::size_t zeros = (2 * kBlock - 9 - size_ % kBlock) % kBlock;
+  for (std::size_t i = 0; i < 8; ++i) {
+    padding[1 + zeros + i] = static_cast<std::uint8_t>(bits >> (56 - 8 * i));
+  }
+  add(std::span(padding).first(1 + zeros + 8));
   Digest digest;
   for (std::size_t i = 0; i < digest.size(); ++i) {
-    digest[i] = static_cast<std::uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));
+    digest[i] = static_cast<std::uint8_t>(state_[i / 4] >> (24 - 8 * (i % 4)));
   }
   return digest;
 }
 
+Hmac::Hmac(std::span<const std::uint8_t> key) {
+  std::array<std::uint8_t, 64> padded{};  // to the size of a block
+  const Digest shorter = key.size() > padded.size() ? sha256(key) : Digest{};
+  if (key.size() > padded.size()) key = shorter;
+  std::ranges::copy(key, padded.begin());
+  for (std::uint8_t& byte : padded) byte ^= 0x36;
+  inner_.add(padded);
+  for (std::uint8_t& byte : padded) byte ^= 0x36 ^ 0x5c;
+  outer_.add(padded);
+}
+
+Digest Hmac::end() {
+  outer_.add(inner_.end());
+  return outer_.end();
+}
+
+Digest sha256(std::span<const std::uint8_t> text) {
+  Sha256 hash;
+  hash.add(text);
+  return hash.end();
+}
+
 Digest hmac_sha256(std::span<const std::uint8_t> key, std::span<const std::uint8_t> text) {
-  std::array<std::uint8_t, kBlock> padded{};
-  if (key.size() > kBlock) {
-    const Digest shorter = sha256(key);
-    std::copy(shorter.begin(), shorter.end(), padded.begin());
-  } else {
-    std::copy(key.begin(), key.end(), padded.begin());
+  Hmac hmac(key);
+  hmac.add(text);
+  return hmac.end();
+}
+
+// One block of output, so the block number is always 1.
+Digest slow_key(std::span<const std::uint8_t> password, std::span<const std::uint8_t> salt,
+                std::uint32_t rounds) {
+  const Hmac keyed(password);
+  Hmac first = keyed;
+  first.add(salt);
+  first.add(std::array<std::uint8_t, 4>{0, 0, 0, 1});
+  Digest last = first.end(), key = last;
+  for (std::uint32_t round = 1; round < rounds; ++round) {
+    Hmac next = keyed;
+    next.add(last);
+    last = next.end();
+    for (std::size_t i = 0; i < key.size(); ++i) key[i] ^= last[i];
   }
-  std::vector<std::uint8_t> inner, outer;
-  for (const std::uint8_t byte : padded) {
-    inner.push_back(byte ^ 0x36);
-    outer.push_back(byte ^ 0x5c);
-  }
-  inner.insert(inner.end(), text.begin(), text.end());
-  const Digest hidden = sha256(inner);
-  outer.insert(outer.end(), hidden.begin(), hidden.end());
-  return sha256(outer);
+  return key;
 }
 
 bool are_equal(const Digest& one, const Digest& other) {
@@ -94,4 +126,4 @@ bool are_equal(const Digest& one, const Digest& other) {
   return difference == 0;
 }
 
-}  // namespace gdr::perf
+}  // namespace gdr::process

@@ -1,10 +1,10 @@
-#include "perf/sha256.h"
+#include "process/sha256.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace gdr::perf {
+namespace gdr::process {
 namespace {
 
 std::span<const std::uint8_t> bytes(const std::string& text) {
@@ -61,6 +61,24 @@ TEST(HmacSha256, IsThatOfTheStandard) {
             "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2");
 }
 
+TEST(Sha256, IsTheSameInPieces) {
+  const std::string text(200, 'b');
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    Sha256 pieces;
+    pieces.add(bytes(text).first(cut));
+    pieces.add(bytes(text).subspan(cut));
+    EXPECT_EQ(hex(pieces.end()), hash(text)) << cut;
+  }
+}
+
+// RFC 7914, 11: the first 32 bytes of 64, which are the first block.
+TEST(SlowKey, IsThatOfTheStandard) {
+  EXPECT_EQ(hex(slow_key(bytes("passwd"), bytes("salt"), 1)),
+            "55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc");
+  EXPECT_EQ(hex(slow_key(bytes("Password"), bytes("NaCl"), 80'000)),
+            "4ddcd8f60b98be21830cee5ef22701f9641a4418d04c0414aeff08876b34ab56");
+}
+
 TEST(Digests, AreEqualInEveryByteOrNot) {
   const Digest one = sha256({});
   EXPECT_TRUE(are_equal(one, sha256({})));
@@ -72,4 +90,4 @@ TEST(Digests, AreEqualInEveryByteOrNot) {
 }
 
 }  // namespace
-}  // namespace gdr::perf
+}  // namespace gdr::process
