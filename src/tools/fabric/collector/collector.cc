@@ -63,10 +63,12 @@ void Collector::handle_join(MemberId member, const Join& join, Nanoseconds time)
     return send(member,
                 Failure{ETIMEDOUT, "the run goes on without this host; the report says why"}, true);
   }
-  const Result<Begin> begin = roster_.join(member, join, options_.settings);
+  std::optional<HostIndex> twin;
+  const Result<Begin> begin = roster_.join(member, join, options_.settings, twin);
   const HostIndex host = roster_.host_of(member);
   if (!begin) {
     lose(host, HostState::kLeftOut, begin.error().message);
+    if (twin) lose(*twin, HostState::kLeftOut, begin.error().message);
     return go_on(time);
   }
   opening_since_[member] = time;
@@ -94,6 +96,8 @@ void Collector::lose(HostIndex host, HostState state, const std::string& problem
     if (roster_.state(member) != Roster::State::kExpected) send(member, Finish{}, true);
   }
   roster_.lose(host, state, problem);
+  // What it said of its rails is nobody's.
+  if (stage_ == Stage::kGathering) report_.hosts[host].rails.clear();
   if (run_) {
     report_.hosts[host].lost_in = run_->round().number;
     for (const HostIndex partner : run_->partners_of(host)) {

@@ -61,7 +61,32 @@ Roster::Roster(const std::vector<ExpectedMember>& expected, bool processes_as_ho
   unsettled_ = hosts.size();
 }
 
-Result<Begin> Roster::join(MemberId id, const Join& join, const Settings& settings) {
+// Whoever comes first has no right to what it says: it may be the one that is wrong.
+Result<void> Roster::compare(HostIndex index, const Join& join, std::optional<HostIndex>& twin) {
+  if (processes_as_hosts_) return {};
+  const std::string& name = (*hosts_)[index].name;
+  const auto [machine, new_machine] = machines_.try_emplace(join.machine, index);
+  if (!new_machine && machine->second != index) {
+    twin = machine->second;
+    const std::string& other = (*hosts_)[*twin].name;
+    return Error{EINVAL,
+                 fmt::format("{} and {} say that they are the same machine, and either may be "
+                             "wrong; name it once, or let its processes count as hosts: "
+                             "--processes-as-hosts",
+                             other, name)};
+  }
+  const auto [named, new_name] = names_.try_emplace(name, index);
+  if (!new_name && named->second != index) {
+    twin = named->second;
+    return Error{EINVAL, fmt::format("two machines call themselves {}, and either may be wrong; "
+                                     "give each a name of its own: hostnamectl hostname NAME",
+                                     name)};
+  }
+  return {};
+}
+
+Result<Begin> Roster::join(MemberId id, const Join& join, const Settings& settings,
+                           std::optional<HostIndex>& twin) {
   Member& member = members_[id];
   Host& host = (*hosts_)[member.host];
   if (member.state != State::kExpected) {
@@ -69,23 +94,7 @@ Result<Begin> Roster::join(MemberId id, const Join& join, const Settings& settin
   }
   member.state = State::kOpening;
   if (!named_by_launcher_[member.host]) host.name = said(join.host, kMostName);
-  if (!processes_as_hosts_) {
-    const auto [machine, new_machine] = machines_.try_emplace(join.machine, member.host);
-    if (!new_machine && machine->second != member.host) {
-      const std::string& other = (*hosts_)[machine->second].name;
-      return Error{EINVAL, other == host.name
-                               ? "it is named twice; name it once"
-                               : fmt::format("it is the same machine as {}; name it once, or let "
-                                             "its processes count as hosts: --processes-as-hosts",
-                                             other)};
-    }
-    const auto [name, new_name] = names_.try_emplace(host.name, member.host);
-    if (!new_name && name->second != member.host) {
-      return Error{EINVAL, fmt::format("two machines call themselves {}; give each a name of its "
-                                       "own: hostnamectl hostname NAME",
-                                       host.name)};
-    }
-  }
+  if (Result<void> own = compare(member.host, join, twin); !own) return own.error();
   Begin begin;
   begin.settings = settings;
   begin.share = member.share;

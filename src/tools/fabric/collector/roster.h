@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,10 @@ class Roster {
     return rails_[host][rail].address;
   }
 
-  // What it is to be told. An error: why its host cannot take part.
-  Result<Begin> join(MemberId member, const Join& join, const Settings& settings);
+  // What it is to be told. An error: why its host cannot take part. `twin`: nor can that one, which
+  // says the same of itself; which of them is right is not known.
+  Result<Begin> join(MemberId member, const Join& join, const Settings& settings,
+                     std::optional<HostIndex>& twin);
   Result<void> make_ready(MemberId member, const Ready& ready);
   // All of the host's members are gone with it.
   void lose(HostIndex host, HostState state, const std::string& problem);
@@ -56,6 +59,8 @@ class Roster {
   std::vector<std::string> agree_on_rails();
 
  private:
+  Result<void> compare(HostIndex host, const Join& join, std::optional<HostIndex>& twin);
+
   struct Member {
     State state = State::kExpected;
     HostIndex host = 0;

@@ -139,21 +139,32 @@ TEST(FabricCollector, HostThatCannotTakePartIsLeftOutWithItsReason) {
   EXPECT_TRUE(run.collector->has_finished());
 }
 
-TEST(FabricCollector, OneMachineUnderTwoNamesTakesPartOnce) {
-  FakeRun run({"a", "b"}, {pairs(0, kBoth)});
-  run.start();
-  run.join(0);
-  Join again = run.join_of(1);
-  again.machine = run.join_of(0).machine;
-  run.collector->handle_join(1, again, run.time);
-  run.exchange();
-  EXPECT_EQ(run.report.hosts[1].problem,
-            "it is the same machine as a; name it once, or let its processes count as hosts: "
-            "--processes-as-hosts");
-  EXPECT_TRUE(run.report.measurements.empty());
+// Whoever lies may come first, and may be gone before the other comes.
+TEST(FabricCollector, OfTwoThatSayTheyAreOneMachineNoneTakesPart) {
+  for (const bool leaves : {false, true}) {
+    FakeRun run({"a", "b", "c", "d"}, {pairs(0, {{2, 3}, {3, 2}})});
+    run.start();
+    run.join(0);
+    if (leaves) run.collector->handle_loss(0, "it went", run.time);
+    Join again = run.join_of(1);
+    again.machine = run.join_of(0).machine;
+    run.collector->handle_join(1, again, run.time);
+    run.join(2);
+    run.join(3);
+    run.exchange();
+    const std::string why =
+        "a and b say that they are the same machine, and either may be wrong; name it once, or "
+        "let its processes count as hosts: --processes-as-hosts";
+    EXPECT_EQ(run.report.hosts[0].problem, leaves ? "it went" : why);
+    EXPECT_EQ(run.report.hosts[1].problem, why);
+    EXPECT_EQ(run.report.hosts[1].state, HostState::kLeftOut);
+    EXPECT_EQ(run.count_sent(1, Talk::number_of<Finish>()), 1u);
+    EXPECT_TRUE(run.collector->has_finished());
+    EXPECT_EQ(run.report.measurements.size(), 2u);
+  }
 }
 
-TEST(FabricCollector, TwoMachinesOfOneNameAreToldApart) {
+TEST(FabricCollector, OfTwoMachinesWithOneNameNoneTakesPart) {
   FakeRun run({"", ""}, {pairs(0, kBoth)});
   run.start();
   for (MemberId member = 0; member < 2; ++member) {
@@ -162,10 +173,30 @@ TEST(FabricCollector, TwoMachinesOfOneNameAreToldApart) {
     run.collector->handle_join(member, join, run.time);
   }
   run.exchange();
-  EXPECT_EQ(run.report.hosts[1].state, HostState::kLeftOut);
-  EXPECT_EQ(run.report.hosts[1].problem,
-            "two machines call themselves localhost; give each a name of its own: hostnamectl "
-            "hostname NAME");
+  for (const Host& host : run.report.hosts) {
+    EXPECT_EQ(host.state, HostState::kLeftOut);
+    EXPECT_EQ(host.problem,
+              "two machines call themselves localhost, and either may be wrong; give each a name "
+              "of its own: hostnamectl hostname NAME");
+  }
+}
+
+TEST(FabricCollector, RailsOfWhomIsGoneBeforeTheRunCountNowhere) {
+  FakeRun run({"a", "b", "c"}, {pairs(0, kBoth)});
+  run.silent = {2};
+  run.start();
+  run.join_all();
+  run.exchange();
+  Ready many;
+  for (std::uint16_t rail = 0; rail < 64; ++rail) {
+    many.rails.emplace_back().rail = rail;
+    many.rails.back().nic = "soft0";
+    many.rails.back().software_nic = true;
+  }
+  run.say(2, many);
+  EXPECT_EQ(run.report.hosts[2].state, HostState::kLeftOut) << "others have one";
+  EXPECT_EQ(rail_count(run.report), 1u);
+  EXPECT_FALSE(is_simulation(run.report));
 }
 
 TEST(FabricCollector, HostWithOtherRailsThanMostIsLeftOut) {
