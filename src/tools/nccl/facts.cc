@@ -1,6 +1,8 @@
 #include "nccl/facts.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 #include "nccl/text.h"
 
@@ -38,15 +40,32 @@ constexpr Pattern kPatterns[] = {
     {Fact::kConnected, "Connected all rings"},
 };
 
+// By byte: whether a pattern's words begin with it.
+constexpr std::array<bool, 256> kBegins = [] {
+  std::array<bool, 256> begins{};
+  for (const Pattern& pattern : kPatterns) {
+    begins[static_cast<unsigned char>(pattern.words.front())] = true;
+  }
+  return begins;
+}();
+
 }  // namespace
 
+// The first pattern of the table that fits, in one pass over the text.
 std::optional<Fact> find_fact(std::string_view text) {
-  for (const Pattern& pattern : kPatterns) {
-    const std::size_t at = text.find(pattern.words);
-    if (at == std::string_view::npos) continue;
-    if (text.find(pattern.also, at) != std::string_view::npos) return pattern.fact;
+  std::size_t first = std::size(kPatterns);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!kBegins[static_cast<unsigned char>(text[at])]) continue;
+    const std::string_view rest = text.substr(at);
+    for (std::size_t i = 0; i < first; ++i) {
+      const Pattern& pattern = kPatterns[i];
+      if (rest.starts_with(pattern.words) && rest.find(pattern.also) != std::string_view::npos) {
+        first = i;
+      }
+    }
   }
-  return std::nullopt;
+  if (first == std::size(kPatterns)) return std::nullopt;
+  return kPatterns[first].fact;
 }
 
 // "NCCL_IB_DISABLE set by environment to 1.", "NCCL_IB_HCA set to mlx5", and in 2.6 "set from

@@ -34,7 +34,8 @@ class Lines {
   std::uint64_t count() const { return number_; }
 
  private:
-  void append(std::string_view bytes);
+  void take(std::string_view line, bool ends);
+  void take_piece(std::string_view piece, bool ends);
   void end(bool whole);
 
   std::function<void(const Line&)> sink_;

@@ -117,7 +117,8 @@ void LogReader::take(const Message& message) {
     ++log_.warnings;
     count(log_.first_warning, message);
   }
-  if (!message.host.empty()) {
+  const std::pair process(message.host, message.process);
+  if (!message.host.empty() && log_.processes.find(process) == log_.processes.end()) {
     add(log_.hosts, std::string(message.host));
     add(log_.processes, std::pair(std::string(message.host), message.process));
   }

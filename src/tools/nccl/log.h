@@ -38,6 +38,16 @@ struct Version {
   bool before(int of_minor) const { return known() && major == 2 && minor < of_minor; }
 };
 
+// By host and number; found without making strings.
+struct ProcessLess {
+  using is_transparent = void;
+  template <typename A, typename B>
+  bool operator()(const A& a, const B& b) const {
+    const int hosts = std::string_view(a.first).compare(b.first);
+    return hosts != 0 ? hosts < 0 : a.second < b.second;
+  }
+};
+
 struct Log {
   std::uint64_t lines = 0;
   std::uint64_t messages = 0;  // NCCL's
@@ -45,7 +55,7 @@ struct Log {
   std::uint64_t warnings = 0;
   Version version;
   std::set<std::string> hosts;
-  std::set<std::pair<std::string, std::int64_t>> processes;
+  std::set<std::pair<std::string, std::int64_t>, ProcessLess> processes;
   std::int64_t ranks = 0;  // of the largest communicator; 0 where the log does not say
   std::int64_t nodes = 0;
   std::set<std::string> networks;  // "IB", "Socket" or a plugin's name, as chosen
