@@ -1,6 +1,6 @@
 // An error text of any bytes: nothing is read outside it, the same bytes in other pieces show the
 // same symptoms, each with a line of the text, and every report can be printed. And a pattern of
-// any bytes: what matches has its anchor.
+// any bytes: what matches has a word of each list that it needs.
 //
 // Input: a byte that says in how large pieces the rest arrives, and the text.
 #include <algorithm>
@@ -60,11 +60,11 @@ void check_pattern(std::string_view bytes) {
   const std::string line(bytes.substr(split + 1));
   std::string small;
   const std::string words(gdr::explain::folded(line, small));
-  if (pattern.matches(words) && !pattern.anchors().empty()) {
-    const auto& anchors = pattern.anchors();
-    require(std::any_of(anchors.begin(), anchors.end(), [&](const std::string& anchor) {
-      return words.find(anchor) != std::string::npos;
-    }));
+  for (const auto& need : pattern.needs()) {
+    const bool has_one = std::any_of(need.begin(), need.end(), [&](const std::string& word) {
+      return words.find(word) != std::string::npos;
+    });
+    require(has_one || !pattern.matches(words));
   }
   pattern.shown();
   std::string buffer;

@@ -1,6 +1,7 @@
 #include "explain/pattern.h"
 
 #include <algorithm>
+#include <array>
 
 namespace gdr::explain {
 namespace {
@@ -9,9 +10,6 @@ constexpr std::size_t kNone = std::string_view::npos;
 
 // The most that a hole matches. This bound keeps the time proportional to the line's length.
 constexpr std::size_t kLongestHole = 128;
-
-// A literal of fewer letters is no good to search a log for.
-constexpr std::size_t kShortestAnchor = 5;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -31,50 +29,51 @@ std::size_t past_word(std::string_view line, std::size_t at, std::string_view li
   return end == kNone || end == 0 || end > stop ? kNone : at + end;
 }
 
-char small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+// The first byte of U+2018 to U+201D in UTF-8, which forums and word processors put in place of
+// quotes.
+constexpr char kWideQuote = '\xe2';
 
-// How many bytes at `at` are a quote of some kind; 0: none.
-std::size_t quote_at(std::string_view text, std::size_t at) {
-  if (text[at] == '\'' || text[at] == '"' || text[at] == '`') return 1;
-  // U+2018 to U+201D in UTF-8, which forums and word processors put in place of quotes.
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  if (at + 2 >= text.size() || byte(0) != 0xe2 || byte(1) != 0x80) return 0;
-  return byte(2) >= 0x98 && byte(2) <= 0x9d ? 3 : 0;
+bool is_wide_quote(std::string_view text, std::size_t at) {
+  if (at + 2 >= text.size() || text[at + 1] != '\x80') return false;
+  const auto last = static_cast<unsigned char>(text[at + 2]);
+  return last >= 0x98 && last <= 0x9d;
 }
 
-std::string fold(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    if (const std::size_t quote = quote_at(text, at); quote > 0) {
-      if (!out.empty() && out.back() == '\\') out.pop_back();
-      out += '\'';
-      at += quote;
-    } else {
-      out += small(text[at++]);
-    }
+// By byte: itself in small letters, and every kind of quote as '.
+constexpr std::array<char, 256> kFolded = [] {
+  std::array<char, 256> folded{};
+  for (std::size_t byte = 0; byte < folded.size(); ++byte) {
+    const auto c = static_cast<char>(byte);
+    folded[byte] = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   }
-  return out;
+  folded['"'] = folded['`'] = '\'';
+  return folded;
+}();
+
+enum class Spaces { kAll, kOne };
+
+// Into `out`. kOne: as one_spaced(). One pass with few branches, since most lines need no more.
+void fold(std::string_view text, Spaces spaces, std::string& out) {
+  out.resize(text.size());
+  const bool one = spaces == Spaces::kOne;
+  std::size_t size = 0;
+  char before = one ? ' ' : '\0';
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    char c = kFolded[static_cast<unsigned char>(text[at])];
+    if (c == kWideQuote && is_wide_quote(text, at)) {
+      c = '\'';
+      at += 2;
+    }
+    size -= static_cast<std::size_t>(c == '\'' && before == '\\');
+    out[size] = c;
+    size += static_cast<std::size_t>(!one || c != ' ' || before != ' ');
+    before = c;
+  }
+  if (one && size > 0 && out[size - 1] == ' ') --size;
+  out.resize(size);
 }
 
 }  // namespace
-
-void SetsOfLine::begin(std::string_view line) {
-  line_ = line;
-  known_.clear();
-}
-
-bool SetsOfLine::has(const WordSet& set) {
-  const auto place = std::find_if(known_.begin(), known_.end(),
-                                  [&](const auto& each) { return each.first == &set; });
-  if (place != known_.end()) return place->second;
-  bool found = false;
-  for (std::size_t at = 0; at <= line_.size() && !found; ++at) {
-    found = set.past(line_, at) != kNone;
-  }
-  known_.emplace_back(&set, found);
-  return found;
-}
 
 Pattern::Pattern(std::string_view text) : text_(text) {
   constexpr std::string_view kAnd = " && ";
@@ -83,7 +82,6 @@ Pattern::Pattern(std::string_view text) : text_(text) {
     phrases_.push_back(parse(text.substr(at, next == kNone ? kNone : next - at)));
     at = next == kNone ? kNone : next + kAnd.size();
   }
-  choose_anchors();
 }
 
 Pattern::Phrase Pattern::parse(std::string_view text) {
@@ -92,7 +90,7 @@ Pattern::Phrase Pattern::parse(std::string_view text) {
     Unit& unit = phrase.back();
     const std::size_t close = text.front() == '{' ? text.find('}') : kNone;
     const std::string_view name = close == kNone ? "" : text.substr(1, close - 1);
-    const WordSet* set = find_word_set(name);
+    const WordSet* set = name.empty() ? nullptr : find_word_set(name);
     if (close == 1) {
       phrase.push_back({Step{}});
     } else if (name == "number") {
@@ -107,7 +105,9 @@ Pattern::Phrase Pattern::parse(std::string_view text) {
       unit.push_back({Hole::kSet, set, ""});
     } else {
       std::size_t stop = std::min(text.find('{', 1), text.size());
-      unit.back().literal += fold(text.substr(0, stop));
+      std::string literal;
+      fold(text.substr(0, stop), Spaces::kAll, literal);
+      unit.back().literal += literal;
       text.remove_prefix(stop);
       continue;
     }
@@ -116,23 +116,17 @@ Pattern::Phrase Pattern::parse(std::string_view text) {
   return phrase;
 }
 
-// The longest literal; where none is long, the words of the first set that has no numbers.
-void Pattern::choose_anchors() {
-  std::string longest;
-  const WordSet* set = nullptr;
+std::vector<std::span<const std::string>> Pattern::needs() const {
+  std::vector<std::span<const std::string>> needs;
   for (const Phrase& phrase : phrases_) {
     for (const Unit& unit : phrase) {
       for (const Step& step : unit) {
-        if (step.literal.size() > longest.size()) longest = step.literal;
-        if (set == nullptr && step.set != nullptr && !step.set->has_number()) set = step.set;
+        if (!step.literal.empty()) needs.emplace_back(&step.literal, 1);
+        if (step.set != nullptr && !step.set->has_number()) needs.emplace_back(step.set->words());
       }
     }
   }
-  if (longest.size() >= kShortestAnchor || set == nullptr) {
-    anchors_.push_back(longest);
-  } else {
-    anchors_ = set->words();
-  }
+  return needs;
 }
 
 std::size_t Pattern::match_at(const Unit& unit, std::string_view line, std::size_t at) {
@@ -196,7 +190,27 @@ bool Pattern::matches(const Phrase& phrase, std::string_view line, SetsOfLine& s
   return true;
 }
 
+bool Pattern::is_literal() const {
+  return phrases_.size() == 1 && phrases_.front().size() == 1 &&
+         phrases_.front().front().size() == 1;
+}
+
+// Searches for fixed words are the quickest way to say no.
+bool Pattern::has_literals(std::string_view line) const {
+  for (const Phrase& phrase : phrases_) {
+    for (const Unit& unit : phrase) {
+      for (const Step& step : unit) {
+        const std::string& literal = step.literal;
+        if (memmem(line.data(), line.size(), literal.data(), literal.size()) == nullptr)
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
 bool Pattern::matches(std::string_view line, SetsOfLine& sets) const {
+  if (!has_literals(line)) return false;
   return std::all_of(phrases_.begin(), phrases_.end(),
                      [&](const Phrase& phrase) { return matches(phrase, line, sets); });
 }
@@ -237,8 +251,7 @@ std::string_view one_spaced(std::string_view line, std::string& buffer) {
 }
 
 std::string_view folded(std::string_view line, std::string& buffer) {
-  std::string spaced;
-  buffer = fold(one_spaced(line, spaced));
+  fold(line, Spaces::kOne, buffer);
   return buffer;
 }
 

@@ -17,27 +17,15 @@
 // white space make no difference, since programs change them from release to release.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "explain/sets_of_line.h"
 #include "explain/word_set.h"
 
 namespace gdr::explain {
-
-// Which word sets a line has, looked up once for all patterns that ask: hundreds of them want
-// {fails} and no more of a line.
-class SetsOfLine {
- public:
-  // `line`, as folded() gives it, must outlive what is asked about it.
-  void begin(std::string_view line);
-  bool has(const WordSet& set);
-
- private:
-  std::string_view line_;
-  std::vector<std::pair<const WordSet*, bool>> known_;
-};
 
 class Pattern {
  public:
@@ -46,8 +34,11 @@ class Pattern {
   // `line` as folded() gives it; `sets` begun with it.
   bool matches(std::string_view line, SetsOfLine& sets) const;
   bool matches(std::string_view line) const;
-  // No line without one of these can match; folded.
-  const std::vector<std::string>& anchors() const { return anchors_; }
+  // What to search a log for: lists of folded words. A line that matches has one of each list. The
+  // lists live as long as the pattern, also where that is moved.
+  std::vector<std::span<const std::string>> needs() const;
+  // Whether it is one literal and nothing else, so that a line that has it matches.
+  bool is_literal() const;
   // For a person: "GPU Direct RDMA Disabled for HCA … '…'".
   std::string shown() const;
 
@@ -66,15 +57,14 @@ class Pattern {
 
   static Phrase parse(std::string_view text);
   static bool is_a_set(const Phrase& phrase);
+  bool has_literals(std::string_view line) const;
   static bool matches(const Phrase& phrase, std::string_view line, SetsOfLine& sets);
   // The end of the first match of `unit` at or after `from`; npos if there is none.
   static std::size_t find(const Unit& unit, std::string_view line, std::size_t from);
   static std::size_t match_at(const Unit& unit, std::string_view line, std::size_t at);
-  void choose_anchors();
 
   std::string text_;
   std::vector<Phrase> phrases_;
-  std::vector<std::string> anchors_;
 };
 
 // `line` without runs of spaces, and none at either end. `buffer` holds the result where it

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <unordered_map>
 
+#include "explain/gram.h"
 #include "explain/word_tables.h"
 
 namespace gdr::explain {
@@ -15,14 +17,16 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
+// What may stand between a number and the word that says what it is.
+constexpr std::string_view kBeforeNumber = " =:#-[(<";
+
 // Whether a number that begins at `at` is said to be that of an error: "errno 14", "error=14",
 // "ret = -14", "[14]", "(14)", " -14".
 bool stands_for_error(std::string_view line, std::size_t at, int number) {
   constexpr std::size_t kMostBetween = 5;
   constexpr int kLeastInBrackets = 10;
   std::size_t begin = at;
-  while (begin > 0 && at - begin < kMostBetween &&
-         std::string_view(" =:#-[(<").find(line[begin - 1]) != kNone) {
+  while (begin > 0 && at - begin < kMostBetween && kBeforeNumber.find(line[begin - 1]) != kNone) {
     --begin;
   }
   if (begin == at) return false;
@@ -64,11 +68,29 @@ WordSet::WordSet(const char* name, int number, Begin begin, std::vector<std::str
       number_(number),
       is_status_(std::string_view(name).starts_with("WC")),
       begin_(begin),
+      has_short_word_(std::any_of(words.begin(), words.end(),
+                                  [](const std::string& word) { return word.size() < kGram; })),
       words_(std::move(words)) {
   for (std::size_t i = 0; i < words_.size(); ++i) {
-    by_first_[static_cast<unsigned char>(words_[i].front())].push_back(
-        static_cast<std::uint16_t>(i));
+    const std::string& word = words_[i];
+    by_first_[static_cast<unsigned char>(word.front())].push_back(static_cast<std::uint16_t>(i));
+    starts_.set(start_of(word[0], word[1]));
   }
+}
+
+// Letters and signs are told apart by their low six bits; others are compared in vain.
+std::size_t WordSet::start_of(char first, char second) {
+  return (static_cast<std::size_t>(first) & 63) << 6 | (static_cast<std::size_t>(second) & 63);
+}
+
+bool WordSet::is_in(std::string_view line) const {
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char second = at + 1 < line.size() ? line[at + 1] : '\0';
+    const bool may_begin =
+        starts_[start_of(line[at], second)] || (has_number() && is_digit(line[at]));
+    if (may_begin && begins(line, at)) return true;
+  }
+  return false;
 }
 
 std::size_t WordSet::past(std::string_view line, std::size_t at) const {
@@ -83,13 +105,29 @@ std::size_t WordSet::past(std::string_view line, std::size_t at) const {
   return end;
 }
 
-const WordSet* find_word_set(std::string_view name) {
-  for (const auto* sets : {&error_words(), &rdma_words(), &name_words()}) {
-    for (const WordSet& set : *sets) {
-      if (name == set.name()) return &set;
+bool may_be_error_number(std::string_view line, std::size_t at) {
+  return at > 0 && is_digit(line[at]) && kBeforeNumber.find(line[at - 1]) != kNone;
+}
+
+const std::vector<const WordSet*>& all_word_sets() {
+  static const std::vector<const WordSet*> all = [] {
+    std::vector<const WordSet*> list;
+    for (const auto* sets : {&error_words(), &rdma_words(), &name_words()}) {
+      for (const WordSet& set : *sets) list.push_back(&set);
     }
-  }
-  return nullptr;
+    return list;
+  }();
+  return all;
+}
+
+const WordSet* find_word_set(std::string_view name) {
+  static const std::unordered_map<std::string_view, const WordSet*> sets = [] {
+    std::unordered_map<std::string_view, const WordSet*> by_name;
+    for (const WordSet* set : all_word_sets()) by_name.emplace(set->name(), set);
+    return by_name;
+  }();
+  const auto found = sets.find(name);
+  return found == sets.end() ? nullptr : found->second;
 }
 
 }  // namespace gdr::explain

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,18 +29,35 @@ class WordSet {
   const std::vector<std::string>& words() const { return words_; }
   // Numbers stand everywhere, so that a line cannot be searched for those of errors.
   bool has_number() const { return number_ != 0; }
+  bool has_short_word() const {
+    return has_short_word_;
+  }  // too short for a Scanner to find quickly
   // The end of the longest word that begins at `at`; npos if none does.
   std::size_t past(std::string_view line, std::size_t at) const;
+  bool begins(std::string_view line, std::size_t at) const {
+    return past(line, at) != std::string_view::npos;
+  }
+  bool is_in(std::string_view line) const;
 
  private:
+  static constexpr std::size_t kStarts = 4096;
+  static std::size_t start_of(char first, char second);
+
   const char* name_;
   int number_;
   bool is_status_;  // of a completion, in place of an errno value
   Begin begin_;
+  bool has_short_word_;
   std::vector<std::string> words_;
   std::array<std::vector<std::uint16_t>, 256> by_first_;  // by first byte: places in words_
+  // By start_of() two bytes: whether a word may begin with them.
+  std::bitset<kStarts> starts_;
 };
 
+// Whether a number of an error may begin at `at`, whichever it is.
+bool may_be_error_number(std::string_view line, std::size_t at);
+
+const std::vector<const WordSet*>& all_word_sets();
 // Null: there is none of this name.
 const WordSet* find_word_set(std::string_view name);
 

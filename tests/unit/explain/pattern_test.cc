@@ -87,12 +87,18 @@ TEST(Pattern, BoundsWhatAHoleTakes) {
   EXPECT_FALSE(matches("a{number}b", "a" + std::string(1000, '1') + "b"));
 }
 
-// A line is searched for these first.
-TEST(Pattern, HasAnAnchorInEveryLineThatMatches) {
-  EXPECT_EQ(Pattern("MR {number} cannot be allocated: {word} x").anchors(),
-            std::vector<std::string>{" cannot be allocated: "});
-  const std::vector<std::string> words = Pattern("{queue} && {fails}").anchors();
-  EXPECT_NE(std::find(words.begin(), words.end(), "ibv_create_qp"), words.end());
+// A line is searched for one of them before the pattern is tried.
+TEST(Pattern, NeedsItsLiteralsAndOneWordOfEachSetWithoutNumbers) {
+  const auto needs = [](const Pattern& pattern) {
+    std::vector<std::vector<std::string>> lists;
+    for (const auto& need : pattern.needs()) lists.emplace_back(need.begin(), need.end());
+    return lists;
+  };
+  using Lists = std::vector<std::vector<std::string>>;
+  EXPECT_EQ(needs(Pattern("MR {number} cannot be allocated: {word} X")),
+            (Lists{{"mr "}, {" cannot be allocated: "}, {" x"}}));
+  EXPECT_EQ(needs(Pattern("{queue} && {EFAULT}")), Lists{find_word_set("queue")->words()});
+  EXPECT_EQ(needs(Pattern("{EFAULT}")), Lists{});
 }
 
 TEST(Pattern, ShowsHolesAsDotsAndWordSetsByTheirFirstWord) {

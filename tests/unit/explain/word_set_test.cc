@@ -9,10 +9,12 @@ namespace {
 bool has(const char* set, std::string_view line) {
   const WordSet* words = find_word_set(set);
   if (words == nullptr) return false;
+  bool found = false;
   for (std::size_t at = 0; at < line.size(); ++at) {
-    if (words->past(line, at) != std::string_view::npos) return true;
+    found = found || words->past(line, at) != std::string_view::npos;
   }
-  return false;
+  EXPECT_EQ(words->is_in(line), found) << set << ": " << line;
+  return found;
 }
 
 TEST(WordSet, TakesAnErrorByNameMessageOrNumber) {
