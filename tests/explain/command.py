@@ -4,9 +4,11 @@ import json
 import os
 import pty
 import random
+import select
 import subprocess
 import sys
 import tempfile
+import time
 
 GDR = sys.argv[1]
 REFUSED = b"Couldn't allocate MR with error=14\n"
@@ -137,6 +139,50 @@ def writes_json():
     assert json.loads(done.stdout)["symptoms"] == []
 
 
+class Slowly:
+    """A program that reads what comes slowly, and what it writes meanwhile to a terminal, or to a pipe."""
+
+    def __init__(self, *words, terminal):
+        self.leader, follower = pty.openpty() if terminal else os.pipe()
+        self.shown = b""
+        self.program = subprocess.Popen([GDR, *words], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                        stderr=follower, env={**os.environ, "TERM": "xterm"})
+        os.close(follower)
+
+    def feed(self, text):
+        self.program.stdin.write(text)
+        self.program.stdin.flush()
+        while select.select([self.leader], [], [], 0)[0]:
+            self.shown += os.read(self.leader, 65536)
+
+    def end(self):
+        self.program.stdin.close()
+        try:
+            while piece := os.read(self.leader, 65536):
+                self.shown += piece
+        except OSError:  # the other end is closed
+            pass
+        os.close(self.leader)
+        assert self.program.wait(timeout=60) == 1, self.program.returncode
+        return self.shown
+
+
+def says_on_a_terminal_how_far_it_is():
+    checks = Slowly("nccl", "check", "-", terminal=True)
+    explains = Slowly("explain", "--no-check", terminal=True)
+    is_silent = Slowly("explain", "--no-check", terminal=False)
+    latest = time.monotonic() + 60
+    while not (checks.shown and explains.shown) and time.monotonic() < latest:
+        for program in (is_silent, checks, explains):
+            program.feed(b"n:5:9 [0] NCCL INFO Connected all rings\n")
+        time.sleep(0.05)
+    for program, name in ((checks, b"nccl check"), (explains, b"explain")):
+        shown = program.end()
+        assert shown.startswith(b"\r\x1b[Kgdr " + name + b": read "), shown
+        assert shown.endswith(b"\r\x1b[K"), shown
+    assert is_silent.end() == b""
+
+
 def shows_one_symptom_and_all():
     expect(explain("--symptom", "acs-redirect"), 0, "Access Control Services", "possible",
            "https://docs.nvidia.com/")
@@ -184,7 +230,7 @@ def takes_any_bytes_and_prints_none_of_them_raw():
 # Processor time, since a machine that runs other tests meanwhile makes only the clock slower. Alone
 # it takes half a second.
 MOST_SECONDS = 15
-MOST_MEMORY = 16 << 20  # more than a short text takes: the tables alone are some 70 MB
+MOST_MEMORY = 16 << 20  # more than a short text takes
 
 
 def used_by(*arguments):
@@ -222,6 +268,7 @@ with tempfile.TemporaryDirectory() as folder:
     leads_to_the_examination_of_mpi()
     confirms_it_on_a_machine(folder)
     writes_json()
+    says_on_a_terminal_how_far_it_is()
     shows_one_symptom_and_all()
     refuses_wrong_use(folder)
     says_so_when_nothing_can_be_written()

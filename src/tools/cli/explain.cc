@@ -133,7 +133,7 @@ Result<Subject> read_subject(std::string name, int fd, const std::string* text) 
   };
   if (text != nullptr) {
     feed(*text);
-  } else if (const Result<void> read = read_whole(fd, feed); !read) {
+  } else if (const Result<void> read = read_log(fd, "gdr explain", feed); !read) {
     return Error{read.error().code, fmt::format("{}: {}", name, read.error().message)};
   }
   Subject subject{std::move(name), false, recogniser.finish(), {}};

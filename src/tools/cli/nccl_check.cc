@@ -45,7 +45,7 @@ int check(const CheckOptions& options) {
   nccl::LogReader reader;
   explain::Recogniser recogniser;
   const Result<void> read =
-      read_whole(file ? file.get() : STDIN_FILENO, [&](std::string_view bytes) {
+      read_log(file ? file.get() : STDIN_FILENO, "gdr nccl check", [&](std::string_view bytes) {
         reader.feed(bytes);
         recogniser.feed(bytes);
       });

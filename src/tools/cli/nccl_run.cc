@@ -67,7 +67,7 @@ class CaughtLog {
     struct stat status {};
     if (!file || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;
     char last = '\n';
-    const Result<void> read = read_whole(file.get(), [&](std::string_view bytes) {
+    const Result<void> read = read_log(file.get(), "gdr nccl run", [&](std::string_view bytes) {
       take(bytes);
       last = bytes.back();
     });

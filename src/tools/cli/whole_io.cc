@@ -1,5 +1,6 @@
 #include "cli/whole_io.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -7,7 +8,11 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <sstream>
+
+#include "cli/reading_progress.h"
+#include "text/live_line.h"
 
 namespace gdr::cli {
 
@@ -20,6 +25,23 @@ Result<void> read_whole(int fd, const std::function<void(std::string_view)>& sin
     if (got == 0) return {};
     sink(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
   }
+}
+
+Result<void> read_log(int fd, const std::string& command,
+                      const std::function<void(std::string_view)>& sink) {
+  // What somebody types is shown by the terminal already.
+  if (isatty(fd) == 1) return read_whole(fd, sink);
+  struct stat status {};
+  std::optional<std::uint64_t> whole;
+  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+    whole = static_cast<std::uint64_t>(status.st_size);
+  }
+  text::LiveLine line(stderr);
+  ReadingProgress progress(line, command, whole);
+  return read_whole(fd, [&](std::string_view bytes) {
+    sink(bytes);
+    progress.on_read(bytes.size());
+  });
 }
 
 Result<std::string> read_file(const std::string& name) {
