@@ -75,6 +75,18 @@ void fold(std::string_view text, Spaces spaces, std::string& out) {
 
 }  // namespace
 
+void SetsOfLine::begin(std::string_view line) {
+  line_ = line;
+  known_.clear();
+}
+
+bool SetsOfLine::has(const WordSet& set) {
+  const auto place = std::find_if(known_.begin(), known_.end(),
+                                  [&](const auto& each) { return each.first == &set; });
+  if (place != known_.end()) return place->second;
+  return known_.emplace_back(&set, set.is_in(line_)).second;
+}
+
 Pattern::Pattern(std::string_view text) : text_(text) {
   constexpr std::string_view kAnd = " && ";
   for (std::size_t at = 0; at != kNone;) {
@@ -195,22 +207,7 @@ bool Pattern::is_literal() const {
          phrases_.front().front().size() == 1;
 }
 
-// Searches for fixed words are the quickest way to say no.
-bool Pattern::has_literals(std::string_view line) const {
-  for (const Phrase& phrase : phrases_) {
-    for (const Unit& unit : phrase) {
-      for (const Step& step : unit) {
-        const std::string& literal = step.literal;
-        if (memmem(line.data(), line.size(), literal.data(), literal.size()) == nullptr)
-          return false;
-      }
-    }
-  }
-  return true;
-}
-
 bool Pattern::matches(std::string_view line, SetsOfLine& sets) const {
-  if (!has_literals(line)) return false;
   return std::all_of(phrases_.begin(), phrases_.end(),
                      [&](const Phrase& phrase) { return matches(phrase, line, sets); });
 }

@@ -20,12 +20,25 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "explain/sets_of_line.h"
 #include "explain/word_set.h"
 
 namespace gdr::explain {
+
+// Which word sets a line has, looked up once for all patterns that ask: hundreds of them want
+// {fails} and no more of a line.
+class SetsOfLine {
+ public:
+  // `line`, as folded() gives it, must outlive what is asked about it.
+  void begin(std::string_view line);
+  bool has(const WordSet& set);
+
+ private:
+  std::string_view line_;
+  std::vector<std::pair<const WordSet*, bool>> known_;
+};
 
 class Pattern {
  public:
@@ -57,7 +70,6 @@ class Pattern {
 
   static Phrase parse(std::string_view text);
   static bool is_a_set(const Phrase& phrase);
-  bool has_literals(std::string_view line) const;
   static bool matches(const Phrase& phrase, std::string_view line, SetsOfLine& sets);
   // The end of the first match of `unit` at or after `from`; npos if there is none.
   static std::size_t find(const Unit& unit, std::string_view line, std::size_t from);

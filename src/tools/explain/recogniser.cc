@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 #include "explain/pattern.h"
 #include "explain/scanner.h"
-#include "explain/text_index.h"
 #include "text/format.h"
 
 namespace gdr::explain {
@@ -44,7 +42,7 @@ bool is_no_complaint(std::string_view line) {
        ": hash matches"},
       {});
   bool found = false;
-  marks.scan(line, [&](std::size_t, std::size_t) { found = true; });
+  marks.scan(line, [&](std::size_t) { found = true; });
   return found;
 }
 
@@ -98,24 +96,22 @@ void find_causes(std::vector<Recognition>& found) {
 
 Recogniser::Recogniser()
     : states_(all_symptoms().size()),
-      tried_(texts().entries().size(), 0),
+      line_(texts()),
       lines_([this](const nccl::Line& line) { take(line); }) {}
 
 void Recogniser::take(const nccl::Line& line) {
   const TextIndex& all = texts();
   const std::string_view words = folded(line.text, buffer_);
-  ++piece_;
   sets_.begin(words);
   matching_.clear();
   Scope closest = Scope::kLast;
   const auto try_text = [&](std::size_t text) {
-    if (std::exchange(tried_[text], piece_) == piece_) return;
     const TextIndex::Entry& entry = all.entries()[text];
     if (!entry.pattern.is_literal() && !entry.pattern.matches(words, sets_)) return;
     matching_.push_back(text);
     if (entry.part == 0) closest = std::min(closest, entry.scope);
   };
-  all.scan(words, try_text, [this](std::size_t) { is_nccl_log_ = true; });
+  line_.scan(words, try_text, [this](std::size_t) { is_nccl_log_ = true; });
   if (matching_.empty()) return;
   if (is_no_complaint(words)) closest = Scope::kOwn;
   // NCCL tells there what it then does without.

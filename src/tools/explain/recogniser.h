@@ -13,6 +13,7 @@
 
 #include "explain/pattern.h"
 #include "explain/symptom.h"
+#include "explain/text_index.h"
 #include "nccl/lines.h"
 
 namespace gdr::explain {
@@ -66,10 +67,9 @@ class Recogniser {
   bool is_told_by_another(std::size_t text) const;  // of those in matching_
   void add(std::size_t text, const nccl::Line& line, std::string_view words);
 
-  std::vector<State> states_;         // by symptom, as in all_symptoms()
-  std::vector<std::uint64_t> tried_;  // by text: the piece of text in which it was tried last
-  std::uint64_t piece_ = 0;
-  std::vector<std::size_t> matching_;  // the texts that the piece shows
+  std::vector<State> states_;  // by symptom, as in all_symptoms()
+  TextIndex::Line line_;
+  std::vector<std::size_t> matching_;  // the texts that the line shows
   std::string buffer_;
   SetsOfLine sets_;
   bool is_nccl_log_ = false;

@@ -23,14 +23,11 @@ class Scanner {
   // only.
   Scanner(std::vector<std::string> words, const GramCounts& prose);
 
-  // Tells each occurrence, where it begins.
+  // A word may be told more than once.
   template <typename Sink>
   void scan(std::string_view line, const Sink& sink) const {
     for (const std::uint32_t word : short_) {
-      for (std::size_t at = line.find(words_[word]); at != std::string_view::npos;
-           at = line.find(words_[word], at + 1)) {
-        sink(word, at);
-      }
+      if (line.find(words_[word]) != std::string_view::npos) sink(word);
     }
     for (std::size_t at = 0; at + kGram <= line.size(); ++at) {
       const std::uint32_t gram = gram_at(line.data() + at);
@@ -38,7 +35,7 @@ class Scanner {
       if ((used_[place / 64] >> place % 64 & 1) == 0) continue;
       for (std::uint32_t i = begin_[place]; i < begin_[place + 1]; ++i) {
         const Part& part = parts_[i];
-        if (part.gram == gram && is_at(line, at, part)) sink(part.word, at - part.offset);
+        if (part.gram == gram && is_at(line, at, part)) sink(part.word);
       }
     }
   }

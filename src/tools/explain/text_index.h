@@ -1,14 +1,18 @@
-// TextIndex: every text of every symptom, each looked for by whatever it needs that is rarest in
-// prose, so that an ordinary line has nothing to try ("connection" is no good to search a log for,
-// " rdma_resolve_addr" is).
+// TextIndex: every text of every symptom, and which of them a line may show. A text is looked for
+// by whatever it needs that is rarest in prose ("connection" is no good to search a log for, "
+// rdma_resolve_addr" is), so that an ordinary line has nothing to try. Where a line has that, it is
+// looked through once more for all that texts need besides.
 //
 //   const TextIndex index(all_symptoms(), {" nccl info "});
-//   index.scan(line, [&](std::size_t text) { ... index.entries()[text].pattern ... },
-//              [&](std::size_t mark) { ... });
+//   TextIndex::Line line(index);
+//   line.scan("ibv_reg_mr failed", [&](std::size_t text) { ... index.entries()[text] ... },
+//             [&](std::size_t mark) { ... });
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "explain/pattern.h"
@@ -27,6 +31,7 @@ class TextIndex {
     unsigned part;
     Scope scope;
     Pattern pattern;
+    std::vector<std::uint32_t> needs;  // numbers of what it needs, if that is more than one thing
   };
 
   // `marks`: words that are looked for besides, folded.
@@ -34,22 +39,54 @@ class TextIndex {
 
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
-  // Tells the places of the entries that `line`, as folded() gives it, may show, and of the marks
-  // that it has, some more than once.
-  template <typename OnText, typename OnMark>
-  void scan(std::string_view line, const OnText& on_text, const OnMark& on_mark) const {
-    scanner_.scan(line, [&](std::size_t word, std::size_t) {
-      if (word < marks_) return on_mark(word);
-      for (const std::size_t entry : behind_[word - marks_]) on_text(entry);
-    });
-  }
+  // Lines, one after another; outlived by the index.
+  class Line {
+   public:
+    explicit Line(const TextIndex& index)
+        : index_(index), tried_(index.entries_.size(), 0), seen_(index.needs_, 0) {}
+
+    // Tells the places of the entries that `line`, as folded() gives it, may show, each once, and
+    // of the marks that it has.
+    template <typename OnText, typename OnMark>
+    void scan(std::string_view line, const OnText& on_text, const OnMark& on_mark) {
+      ++line_;
+      bool is_searched = false;
+      index_.rare_.scan(line, [&](std::size_t word) {
+        if (word < index_.marks_) return on_mark(word);
+        for (const std::size_t text : index_.behind_[word - index_.marks_]) {
+          if (std::exchange(tried_[text], line_) == line_) continue;
+          const Entry& entry = index_.entries_[text];
+          if (!entry.needs.empty() && !std::exchange(is_searched, true)) search(line);
+          if (has_all(entry.needs)) on_text(text);
+        }
+      });
+    }
+
+   private:
+    void search(std::string_view line);
+    [[nodiscard]] bool has_all(const std::vector<std::uint32_t>& needs) const;
+
+    const TextIndex& index_;
+    std::uint64_t line_ = 0;
+    std::vector<std::uint64_t> tried_;  // by entry: the line for which it was tried last
+    std::vector<std::uint64_t> seen_;   // by need: the line in which it was seen last
+  };
 
  private:
+  TextIndex(const std::vector<const Symptom*>& symptoms, std::vector<std::string> marks,
+            const GramCounts& prose);
+  // Both give the words that a scanner then looks for.
+  std::vector<std::string> look_for_rarest(std::vector<std::string> marks, const GramCounts& prose);
+  std::vector<std::string> number_needs();
+
   std::vector<Entry> entries_;
-  std::size_t marks_;  // come first among the words
-  // By word: the entries that may be there where it is.
+  std::size_t marks_;  // come first among the rare words
+  // By rare word: the entries that may be there where it is.
   std::vector<std::vector<std::size_t>> behind_;
-  Scanner scanner_;
+  std::vector<std::uint32_t> need_of_;  // by word of needed_
+  std::size_t needs_ = 0;
+  Scanner rare_;
+  Scanner needed_;
 };
 
 }  // namespace gdr::explain

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <unordered_map>
 
-#include "explain/gram.h"
 #include "explain/word_tables.h"
 
 namespace gdr::explain {
@@ -17,16 +16,14 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
-// What may stand between a number and the word that says what it is.
-constexpr std::string_view kBeforeNumber = " =:#-[(<";
-
 // Whether a number that begins at `at` is said to be that of an error: "errno 14", "error=14",
 // "ret = -14", "[14]", "(14)", " -14".
 bool stands_for_error(std::string_view line, std::size_t at, int number) {
   constexpr std::size_t kMostBetween = 5;
   constexpr int kLeastInBrackets = 10;
   std::size_t begin = at;
-  while (begin > 0 && at - begin < kMostBetween && kBeforeNumber.find(line[begin - 1]) != kNone) {
+  while (begin > 0 && at - begin < kMostBetween &&
+         std::string_view(" =:#-[(<").find(line[begin - 1]) != kNone) {
     --begin;
   }
   if (begin == at) return false;
@@ -68,8 +65,6 @@ WordSet::WordSet(const char* name, int number, Begin begin, std::vector<std::str
       number_(number),
       is_status_(std::string_view(name).starts_with("WC")),
       begin_(begin),
-      has_short_word_(std::any_of(words.begin(), words.end(),
-                                  [](const std::string& word) { return word.size() < kGram; })),
       words_(std::move(words)) {
   for (std::size_t i = 0; i < words_.size(); ++i) {
     const std::string& word = words_[i];
@@ -88,7 +83,7 @@ bool WordSet::is_in(std::string_view line) const {
     const char second = at + 1 < line.size() ? line[at + 1] : '\0';
     const bool may_begin =
         starts_[start_of(line[at], second)] || (has_number() && is_digit(line[at]));
-    if (may_begin && begins(line, at)) return true;
+    if (may_begin && past(line, at) != kNone) return true;
   }
   return false;
 }
@@ -105,25 +100,12 @@ std::size_t WordSet::past(std::string_view line, std::size_t at) const {
   return end;
 }
 
-bool may_be_error_number(std::string_view line, std::size_t at) {
-  return at > 0 && is_digit(line[at]) && kBeforeNumber.find(line[at - 1]) != kNone;
-}
-
-const std::vector<const WordSet*>& all_word_sets() {
-  static const std::vector<const WordSet*> all = [] {
-    std::vector<const WordSet*> list;
-    for (const auto* sets : {&error_words(), &rdma_words(), &name_words()}) {
-      for (const WordSet& set : *sets) list.push_back(&set);
-    }
-    return list;
-  }();
-  return all;
-}
-
 const WordSet* find_word_set(std::string_view name) {
   static const std::unordered_map<std::string_view, const WordSet*> sets = [] {
     std::unordered_map<std::string_view, const WordSet*> by_name;
-    for (const WordSet* set : all_word_sets()) by_name.emplace(set->name(), set);
+    for (const auto* table : {&error_words(), &rdma_words(), &name_words()}) {
+      for (const WordSet& set : *table) by_name.emplace(set.name(), &set);
+    }
     return by_name;
   }();
   const auto found = sets.find(name);

@@ -22,21 +22,17 @@ class WordSet {
   // "register memory".
   enum class Begin { kAnywhere, kWord };
 
-  // `number`: of an errno value, 0 for none. `words` are folded; the first is shown to people.
+  // `number`: of an errno value, 0 for none. `words` are folded and of two bytes at
+  // least; the first is shown to people.
   WordSet(const char* name, int number, Begin begin, std::vector<std::string> words);
 
   const char* name() const { return name_; }
   const std::vector<std::string>& words() const { return words_; }
   // Numbers stand everywhere, so that a line cannot be searched for those of errors.
   bool has_number() const { return number_ != 0; }
-  bool has_short_word() const {
-    return has_short_word_;
-  }  // too short for a Scanner to find quickly
   // The end of the longest word that begins at `at`; npos if none does.
   std::size_t past(std::string_view line, std::size_t at) const;
-  bool begins(std::string_view line, std::size_t at) const {
-    return past(line, at) != std::string_view::npos;
-  }
+  // Whether one begins anywhere.
   bool is_in(std::string_view line) const;
 
  private:
@@ -47,17 +43,12 @@ class WordSet {
   int number_;
   bool is_status_;  // of a completion, in place of an errno value
   Begin begin_;
-  bool has_short_word_;
   std::vector<std::string> words_;
   std::array<std::vector<std::uint16_t>, 256> by_first_;  // by first byte: places in words_
   // By start_of() two bytes: whether a word may begin with them.
   std::bitset<kStarts> starts_;
 };
 
-// Whether a number of an error may begin at `at`, whichever it is.
-bool may_be_error_number(std::string_view line, std::size_t at);
-
-const std::vector<const WordSet*>& all_word_sets();
 // Null: there is none of this name.
 const WordSet* find_word_set(std::string_view name);
 

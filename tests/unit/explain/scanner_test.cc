@@ -10,7 +10,7 @@ namespace {
 
 std::set<std::size_t> found(const Scanner& scanner, std::string_view line) {
   std::set<std::size_t> words;
-  scanner.scan(line, [&](std::size_t word, std::size_t) { words.insert(word); });
+  scanner.scan(line, [&](std::size_t word) { words.insert(word); });
   return words;
 }
 

@@ -20,8 +20,9 @@ const TextIndex& all_texts() {
 std::set<std::size_t> found(std::string_view line) {
   std::string buffer;
   std::set<std::size_t> texts;
-  all_texts().scan(
-      folded(line, buffer), [&](std::size_t text) { texts.insert(text); }, [](std::size_t) {});
+  TextIndex::Line(all_texts())
+      .scan(
+          folded(line, buffer), [&](std::size_t text) { texts.insert(text); }, [](std::size_t) {});
   return texts;
 }
 
@@ -48,8 +49,9 @@ TEST(TextIndex, MissesNoTextThatALineShows) {
 
 TEST(TextIndex, TellsOfMarksBesides) {
   std::vector<std::size_t> marks;
-  all_texts().scan(
-      "this is a mark.", [](std::size_t) {}, [&](std::size_t mark) { marks.push_back(mark); });
+  TextIndex::Line(all_texts())
+      .scan(
+          "this is a mark.", [](std::size_t) {}, [&](std::size_t mark) { marks.push_back(mark); });
   EXPECT_EQ(marks, std::vector<std::size_t>{0});
 }
 
