@@ -114,7 +114,6 @@ void FabricRun::feed(Collector* collector, Meter& meter) {
       collector->handle_loss(event.member, "killed by signal 9 (Killed)", time_);
     } else if (event.what == What::kJoin) {
       Join join;
-      join.rank = event.member;
       join.host = fabric.name_of(event.member);
       join.machine = "machine of " + join.host;
       collector->handle_join(event.member, join, time_);

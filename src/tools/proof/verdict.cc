@@ -308,7 +308,7 @@ Verdict decide(const VerdictInput& input, const Report& report) {
   // Without room, anything fails in any way, and no device is at fault.
   if (verdict.kind == VerdictKind::kFailed && !input.address_space_shortage.empty()) {
     verdict.causes = {input.address_space_shortage};
-    verdict.next = "ulimit -v unlimited";
+    verdict.next = text::Command("ulimit -v unlimited");
   }
   verdict.on = gpus_that_took_part(report);
   verdict.ways = ways_taken(report);

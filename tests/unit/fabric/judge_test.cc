@@ -89,7 +89,7 @@ TEST(FabricJudge, FindingSaysInWordsWhatWhereAndWhatToType) {
 }
 
 // A version, a setting or somebody who ended a process is no fault of a host.
-TEST(FabricJudge, HostThatWasNotMeasuredToTheEndIsNeverProposedForDraining) {
+TEST(FabricJudge, HostIsProposedForDrainingOnlyForWhatWasMeasuredOnIt) {
   for (const HostState state :
        {HostState::kNeverCame, HostState::kLeftOut, HostState::kDied, HostState::kHung}) {
     for (const bool has_rails : {true, false}) {
@@ -103,7 +103,7 @@ TEST(FabricJudge, HostThatWasNotMeasuredToTheEndIsNeverProposedForDraining) {
       const bool is_measured =
           has_rails && state != HostState::kNeverCame && state != HostState::kLeftOut;
       EXPECT_EQ(all_of(report).find("DRAIN") != std::string::npos, is_measured) << all_of(report);
-      EXPECT_EQ(drain_command(report).empty(), !is_measured) << drain_command(report);
+      EXPECT_EQ(drain_command(report).empty(), !is_measured) << all_of(report);
       EXPECT_EQ(report.findings.size(), is_measured ? 2U : 1U) << all_of(report);
     }
   }
@@ -121,8 +121,8 @@ TEST(FabricJudge, WhatAHostThatIsLeftOutSaysOfItselfChangesNothingForOthers) {
   EXPECT_EQ(rail_count(report), 1U);
   EXPECT_EQ(report.fleet.size(), 1U);
   EXPECT_FALSE(is_simulation(report));
-  EXPECT_EQ(drain_command(report),
-            "scontrol update NodeName=n0007 State=DRAIN Reason=\"gdr fabric: see its report\"");
+  EXPECT_EQ(drain_command(report).text(),
+            "scontrol update NodeName=n0007 State=DRAIN Reason='gdr fabric: see its report'");
 }
 
 TEST(FabricJudge, ProcessesOfOneHostAreReachedWithoutARemoteShell) {

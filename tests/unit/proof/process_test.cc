@@ -18,7 +18,7 @@ class WorkerThread {
  public:
   WorkerThread() {
     auto sockets = Connection::pair();
-    client_ = std::make_unique<Client>("worker", std::move((*sockets)[0]));
+    client_ = std::make_unique<Client>("worker", Connection(std::move((*sockets)[0])));
     thread_ = std::thread([fd = std::move((*sockets)[1])]() mutable {
       Talk talk(std::move(fd));
       Worker worker;
@@ -91,7 +91,7 @@ TEST(Serve, AnswersNonsenseWithAnErrorAndGoesOn) {
 
 TEST(Client, ReportsTheOtherEndsDeathAndFailsAtOnceAfterwards) {
   auto control = Connection::pair();
-  Client client("the receiving process", std::move((*control)[0]),
+  Client client("the receiving process", Connection(std::move((*control)[0])),
                 [] { return "killed by signal 9"; });
   (*control)[1].reset();
   EXPECT_EQ(client.call(DestroyQueue{1}).error().message,
@@ -102,7 +102,7 @@ TEST(Client, ReportsTheOtherEndsDeathAndFailsAtOnceAfterwards) {
 
 TEST(Client, GivesUpOnAnEndThatDoesNotAnswer) {
   auto control = Connection::pair();
-  Client client("the receiving process", std::move((*control)[0]));
+  Client client("the receiving process", Connection(std::move((*control)[0])));
   const Nanoseconds start = now();
   Result<Nothing> reply = client.call(DestroyQueue{1}, 50 * kMillisecond);
   ASSERT_FALSE(reply);
@@ -113,7 +113,7 @@ TEST(Client, GivesUpOnAnEndThatDoesNotAnswer) {
 
 TEST(Client, TakesAMalformedAnswerForTheEnd) {
   auto control = Connection::pair();
-  Client client("the receiving process", std::move((*control)[0]));
+  Client client("the receiving process", Connection(std::move((*control)[0])));
   Connection other(std::move((*control)[1]));
   ASSERT_TRUE(other.send_raw(Talk::number_of<CreateQueue::Reply>(), Bytes(3)));
   EXPECT_EQ(client.call(CreateQueue{}).error().message,

@@ -59,8 +59,9 @@ TEST(Verdict, OfAFailureWithoutAddressSpaceNamesThatAsTheOnlyCause) {
   situation.report.checks = {check("RC write", Status::kFailed)};
   EXPECT_EQ(situation.verdict().causes,
             std::vector<std::string>{"this process may map only 512 MiB"});
-  EXPECT_EQ(situation.verdict().next, "ulimit -v unlimited");
-  situation.input.obstacle = Obstacle{{"no memory"}, {"another cause"}, "another command"};
+  EXPECT_EQ(situation.verdict().next.text(), "ulimit -v unlimited");
+  situation.input.obstacle =
+      Obstacle{{"no memory"}, {"another cause"}, text::Command("another command")};
   EXPECT_EQ(situation.verdict().causes.size(), 1u);
 }
 
