@@ -35,8 +35,9 @@
  * driver cannot keep memory (up to 510; vGPU, some MIG) there is no other way,
  * and any program that frees what it is registering would hang the driver for
  * everybody. So this is done only where the administrator trusts all programs
- * (trust_programs=1), and there the callback waits: a driver that hangs does
- * less harm than one that writes to freed memory.
+ * (trust_programs=1; a driver up to 510 has no other mode, and there it is the
+ * default), and there the callback waits: a driver that hangs does less harm
+ * than one that writes to freed memory.
  *
  * Locks, in the order in which they are taken:
  *
@@ -215,10 +216,10 @@ MODULE_PARM_DESC(persistent,
 /* The name that NVIDIA's own module has for it. */
 module_param_named(persistent_api_support, persistent, bool, 0444);
 MODULE_PARM_DESC(persistent_api_support, "the same as persistent");
-static bool trust_programs;
+static bool trust_programs = GDR_NVIDIA_P2P_API == P2P_CALLBACK_ONLY;
 module_param(trust_programs, bool, 0444);
 MODULE_PARM_DESC(trust_programs,
-		 "1: also where a program that frees memory at the wrong moment can hang or crash the GPU driver (up to 510; vGPU, some MIG; up to 525.85 with persistent=0)");
+		 "1: also where a program that frees memory at the wrong moment can hang or crash the GPU driver (up to 510, where it is the default; vGPU, some MIG; up to 525.85 with persistent=0)");
 
 /*
  *   PINNING ---> PINNED ---> LIVE ---> LEAVING
@@ -1038,6 +1039,7 @@ static int __init choose_mode(void)
 		pr_err("not loaded: with this GPU driver and persistent=0, a program that frees memory at the wrong moment hangs or crashes the driver; where all programs are trusted, load the module with trust_programs=1\n");
 		return -EOPNOTSUPP;
 	}
+	pr_warn("with this GPU driver, a program that frees memory at the wrong moment can hang the driver; trust_programs=0 refuses to load\n");
 #endif
 	releaser = kthread_run(release_regions, NULL, KBUILD_MODNAME);
 	return PTR_ERR_OR_ZERO(releaser);

@@ -144,6 +144,12 @@ def a_program_whose_libraries_are_looked_for_elsewhere(place):
     one = mpis(env=variables, status=(0, 1, 3))[str(place.root / "root/ompi")]
     place.expect_marked(False, "root's program with another account's libraries")
     expect(one["not_asked"] == f"{info}: {place.root}/owner belongs to account 54440", one["not_asked"])
+    (place.root / "root/ompi/bin/mpirun").unlink()
+    shutil.copy(info, place.root / "root/ompi/bin/mpirun")
+    done = run("mpi", "run", env=environment(PATH=f"{place.root}/root/ompi/bin:/usr/bin:/bin"))
+    place.expect_marked(False, "root's mpirun with another account's libraries")
+    expect(done.returncode == 2 and f"mpirun is not started: {place.root}/owner belongs to account 54440" in done.stderr,
+           done.stderr)
     subprocess.run([info], check=True, capture_output=True)
     place.expect_marked(True, "the program by itself")
 

@@ -56,8 +56,8 @@ bool is_closed_to_others(int folder) {
 
 bool is_own(const struct stat& status, Leftover kind) {
   if (status.st_uid != geteuid()) return false;
-  return kind == Leftover::kFolder ? S_ISDIR(status.st_mode)
-                                   : S_ISREG(status.st_mode) && status.st_nlink == 1;
+  if (kind == Leftover::kFile) return S_ISREG(status.st_mode) && status.st_nlink == 1;
+  return S_ISDIR(status.st_mode) && (status.st_mode & 01777) == kSweptFolder;
 }
 
 }  // namespace

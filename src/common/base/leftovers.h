@@ -7,12 +7,18 @@
 //   if (!hold(made.get())) ...   // swept before it was locked: make another one
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
 namespace gdr {
 
 enum class Leftover { kFile, kFolder };
+
+// The mode that a folder is made with to be swept one day: its sticky bit tells it from a folder of
+// the user's that has such a name, as gdr-mpi-output.
+inline constexpr mode_t kSweptFolder = 01700;
 
 // What is behind the prefix: six letters and digits.
 std::string random_ending();
@@ -21,7 +27,8 @@ std::string random_ending();
 bool hold(int made);
 
 // In the folder that is open: this account's own only, of one name, and on a file system of this
-// host. A folder goes with all that is in it, and only from where nobody else can have put it.
+// host. A folder of the mode above goes with all that is in it, and only from where nobody else can
+// have put it.
 void sweep_leftovers(int folder, std::string_view prefix, Leftover kind);
 
 }  // namespace gdr

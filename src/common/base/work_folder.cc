@@ -21,7 +21,7 @@ Result<WorkFolder> WorkFolder::make(const std::string& parent, const std::string
   if (around) sweep_leftovers(around.get(), prefix, Leftover::kFolder);
   for (int i = 0; i < kMostFolders; ++i) {
     std::string path = parent + "/" + prefix + random_ending();
-    if (mkdir(path.c_str(), 0700) != 0) {
+    if (mkdir(path.c_str(), kSweptFolder) != 0) {
       if (errno == EEXIST) continue;
       return from_errno("cannot make a folder in " + parent);
     }

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "base/environment.h"
 #include "base/printable.h"
 #include "cli/command_line.h"
 #include "cli/help.h"
@@ -20,6 +19,7 @@
 #include "cli/search_folders.h"
 #include "cli/this_host.h"
 #include "host/hardware.h"
+#include "mpi/machine.h"
 #include "mpi/run/job.h"
 #include "mpi/run/json_report.h"
 #include "mpi/run/launch.h"
@@ -73,7 +73,10 @@ Result<std::string> find_tool(const MpiRunOptions& options, const std::string& n
   const bool is_named =
       name.find('/') != std::string::npos && (name == options.mpirun || name == options.mpicc);
   if (is_named) return path;
-  if (Result<void> judged = process::may_start(*path); !judged) return judged.error();
+  // Also where its RUNPATH leads.
+  if (const auto stranger = mpi::LivePrograms(kSecond, kSecond).stranger(*path)) {
+    return Error{EPERM, printable(*path) + " is not started: " + stranger->text()};
+  }
   return path;
 }
 
@@ -246,9 +249,11 @@ int run(MpiRunOptions& options) {
   std::error_code error;
   const std::string where =
       options.folder.empty() && elsewhere ? fs::current_path(error).string() : options.folder;
-  const std::string place = where.empty() ? environment("TMPDIR").value_or("/tmp") : where;
-  const auto folder = process::PrivateFolder::make("mpi", place);
-  if (!folder) return refuse(folder.error().message + "; type --folder DIR", 2);
+  const auto folder = process::PrivateFolder::make("mpi", where);
+  if (!folder) {
+    const char* const other = where.empty() ? ", or type --folder DIR" : "; type --folder DIR";
+    return refuse(folder.error().message + other, 2);
+  }
   const auto find = [&](const std::string& name) { return find_tool(options, name); };
   const Result<mpi_run::Toolchain> mpi = mpi_run::find_toolchain(
       {options.launch.launcher, options.mpirun, options.mpicc, find}, folder->name());

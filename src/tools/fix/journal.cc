@@ -16,7 +16,7 @@ namespace gdr::fix {
 namespace {
 
 constexpr std::size_t kLargest = 4 * 1024 * 1024;
-constexpr std::size_t kRoomForStates = 64 * 1024;
+constexpr std::size_t kRoomForStates = 128;  // of one change: that it is done, and undone
 
 constexpr const char* kName = "journal";
 constexpr const char* kFresh = "journal.new";
@@ -127,7 +127,9 @@ Result<unsigned> Journal::begin(const Record& record) {
   if (fstat(file_.get(), &now) != 0) return from_errno(name);
   // What could not be read back could not be undone.
   if (content_.entries.size() >= kMostEntries || parse_journal(line).entries.size() != 1 ||
-      static_cast<std::size_t>(now.st_size) + line.size() + kRoomForStates > kLargest) {
+      static_cast<std::size_t>(now.st_size) + line.size() +
+              (content_.entries.size() + 1) * kRoomForStates >
+          kLargest) {
     return Error{EFBIG, name + " takes no more changes; type sudo gdr fix --undo"};
   }
   if (Result<void> written = append(line); !written) return written.error();

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "base/leftovers.h"
 #include "scratch_folder.h"
 
 namespace gdr {
@@ -21,6 +22,10 @@ constexpr const char* kPrefix = "work-";
 class WorkFolderTest : public testing::Test {
  protected:
   Result<WorkFolder> make() { return WorkFolder::make(scratch_.root(), kPrefix); }
+  void left_by_a_kill(const std::string& name) {
+    scratch_.make(name);
+    ASSERT_EQ(chmod(scratch_.at(name).c_str(), kSweptFolder), 0);
+  }
   bool is_there(const std::string& name) const { return fs::exists(scratch_.at(name)); }
 
   test::ScratchFolder scratch_;
@@ -68,18 +73,27 @@ TEST_F(WorkFolderTest, OfAKilledProcessIsSweptByTheNextOne) {
 }
 
 TEST_F(WorkFolderTest, SweepsNeitherOtherNamesNorLinks) {
-  scratch_.make("work-keepme1/a");  // one letter more than a name has
+  left_by_a_kill("work-keepme1");  // one letter more than a name has
   scratch_.make("kept/a");
   scratch_.link("work-linked", "kept");
   scratch_.write("work-filed0", "text");
   ASSERT_TRUE(make());
-  for (const char* name : {"work-keepme1/a", "kept/a", "work-linked", "work-filed0"}) {
+  for (const char* name : {"work-keepme1", "kept/a", "work-linked", "work-filed0"}) {
     EXPECT_TRUE(is_there(name)) << name;
   }
 }
 
+TEST_F(WorkFolderTest, SweepsNoFolderThatTheUserHasNamedSo) {
+  for (const mode_t mode : {0700, 0755, 01777}) {
+    scratch_.write("work-output/data", "precious");
+    ASSERT_EQ(chmod(scratch_.at("work-output").c_str(), mode), 0);
+    ASSERT_TRUE(make());
+    EXPECT_TRUE(is_there("work-output/data")) << std::oct << mode;
+  }
+}
+
 TEST_F(WorkFolderTest, SweepsNothingWhereOthersCanMoveFolders) {
-  scratch_.make("work-aaaaaa");
+  left_by_a_kill("work-aaaaaa");
   ASSERT_EQ(chmod(scratch_.root().c_str(), 0777), 0);
   ASSERT_TRUE(make());
   EXPECT_TRUE(is_there("work-aaaaaa"));
@@ -90,7 +104,7 @@ TEST_F(WorkFolderTest, SweepsNothingWhereOthersCanMoveFolders) {
 
 TEST_F(WorkFolderTest, SweepsNothingOfAnotherAccount) {
   if (geteuid() != 0) GTEST_SKIP() << "giving folders to another account takes root";
-  scratch_.make("work-aaaaaa");
+  left_by_a_kill("work-aaaaaa");
   ASSERT_EQ(chown(scratch_.at("work-aaaaaa").c_str(), 12345, 12345), 0);
   ASSERT_TRUE(make());
   EXPECT_TRUE(is_there("work-aaaaaa"));

@@ -166,7 +166,14 @@ TEST_F(JournalFile, RefusesAChangeThatItCouldNotReadBack) {
   const std::string last = journal_line(1'000'000'000, record("0000:18:00.0"));
   std::string many, full(4 * 1024 * 1024 - 100, '\n');
   for (unsigned id = 1; id <= kMostEntries; ++id) many += journal_line(id, record("0000:18:00.0"));
-  for (const std::string& text : {last, many, full}) {
+  // Room for this line, but not for those that tell that all of them are undone.
+  Record wide = record("0000:18:00.0");
+  wide.new_value = std::string(300, 'x');
+  std::string busy;
+  for (unsigned id = 1; busy.size() < 4 * 1024 * 1024 - 100 * 1024; ++id) {
+    busy += journal_line(id, wide);
+  }
+  for (const std::string& text : {last, many, full, busy}) {
     host_.write("var/lib/gdrkit/fix/journal", text);
     Result<Journal> journal = open();
     ASSERT_TRUE(journal);
