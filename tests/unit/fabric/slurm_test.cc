@@ -1,6 +1,8 @@
 #include "fabric/rendezvous/slurm.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -213,6 +215,44 @@ TEST(FabricRendezvous, WhoDoesNotKnowTheSecretIsToldNothing) {
   }
   EXPECT_EQ(said.find("18600"), std::string::npos);
   EXPECT_LT(said.size(), 100u) << "the step, a salt and a random number";
+}
+
+// Longer than whatever is read before a proof.
+TEST(FabricRendezvous, WhoKnowsTheSecretIsToldAllAddressesOfAHostThatHasMany) {
+  const Place place{"17.2", "localhost", {20405}};
+  const std::optional<perf::Secret> secret = secret_of("known to few people");
+  const std::vector<std::string> many(200, "2001:db8:1234:5678:abcd:ef01:2345:6789");
+  const auto point = MeetingPoint::open(place, {many, 18600, "random"}, secret);
+  ASSERT_TRUE(point) << point.error().message;
+  const Result<Invitation> told = visit(place, secret, now() + 10 * kSecond);
+  ASSERT_TRUE(told) << told.error().message;
+  EXPECT_EQ(told->addresses, many);
+}
+
+// The members of the run need them.
+TEST(FabricRendezvous, WhoStaySilentAtAMeetingPointLeaveMostDescriptorsToOthers) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{256, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  const Place place{"17.2", "localhost", {20406}};
+  const auto point =
+      MeetingPoint::open(place, {{"n1"}, 18600, "random"}, secret_of("known to few people"));
+  setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_TRUE(point) << point.error().message;
+  std::vector<UniqueFd> silent;
+  for (int i = 0; i < 65; ++i) {
+    Result<UniqueFd> connection = perf::connect_within("localhost", 20406, now() + 5 * kSecond);
+    ASSERT_TRUE(connection) << connection.error().message;
+    silent.push_back(*std::move(connection));
+  }
+  // The first one makes room for the last, long before its time is over.
+  char piece[4096];
+  ssize_t got = 1;
+  for (pollfd wait{silent[0].get(), POLLIN, 0}; got > 0 && poll(&wait, 1, 30'000) == 1;) {
+    got = recv(silent[0].get(), piece, sizeof piece, 0);
+  }
+  EXPECT_EQ(got, 0) << "it is still there";
 }
 
 TEST(FabricRendezvous, TheSecretThatAUserGaveMakesTheTokenOnBothSides) {

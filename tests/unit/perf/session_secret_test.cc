@@ -82,7 +82,7 @@ TEST_F(SessionSecret, TakesNothingFromWhoTakesTheConnectionOver) {
   const process::Agreement agreement(secret_of(kRight).key(challenge->salt), "gdr perf",
                                      {Nonce{1}, challenge->nonce});
   ASSERT_EQ(ask(Authenticate{agreement.proof(process::Side::kClient)}), "");
-  EXPECT_NE(ask(Open{}), "");
+  EXPECT_TRUE(client_->send(Open{}));
   EXPECT_LT(time_to_end(), kSecond);
   EXPECT_EQ(ended_.error().code, EBADMSG);
 }

@@ -1,8 +1,10 @@
 #include "fabric/rendezvous/secret_meeting.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 
 #include "process/conversation.h"
@@ -12,6 +14,8 @@ namespace {
 
 constexpr std::size_t kMostGuests = 1024;
 constexpr std::size_t kLargestGreeting = 1 << 10;
+// Some 300 addresses: a host can have several on each of many interfaces.
+constexpr std::size_t kLargestInvitation = 12 << 10;
 // A visitor computes its key meanwhile, perhaps beside many others on its host.
 constexpr Nanoseconds kPatience = 20 * kSecond;
 constexpr Nanoseconds kAnswer = 5 * kSecond;         // rank 0 has its key
@@ -46,16 +50,26 @@ std::string key_of(const perf::Secret& secret, const std::string& step, const No
   return text;
 }
 
+// Whoever stays silent here leaves three quarters of the descriptors to the members of the run.
+std::size_t most_guests() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostGuests;
+  return std::clamp<std::size_t>(limit.rlim_cur / 4, 1, kMostGuests);
+}
+
 }  // namespace
 
 SecretMeeting::SecretMeeting(const perf::Secret& secret, const std::string& step,
                              Invitation invitation)
-    : step_(step), salt_(process::random_nonce()), invitation_(std::move(invitation)) {
+    : step_(step),
+      most_guests_(most_guests()),
+      salt_(process::random_nonce()),
+      invitation_(std::move(invitation)) {
   invitation_.token = key_of(secret, step_, salt_);
 }
 
 void SecretMeeting::take(UniqueFd visitor) {
-  if (guests_.size() >= kMostGuests) make_room();
+  if (guests_.size() >= most_guests_) make_room();
   Guest guest{std::move(visitor), process::FrameBuffer(kLargestGreeting), process::random_nonce(),
               now() + kPatience};
   Greeting greeting;
@@ -118,6 +132,7 @@ Result<Invitation> SecretVisit::pay(UniqueFd connection, Nanoseconds deadline) {
   ask.proof = agreement.proof(Side::kClient);
   if (Result<void> sent = talk.send(ask); !sent) return sent.error();
   talk.seal(agreement, Side::kClient);
+  talk.set_most(kLargestInvitation);
   const Result<Told> told = talk.receive<Told>(kAnswer);
   if (!told) {
     return Error{EACCES, "whoever listens there does not know the secret, or has another one"};

@@ -25,9 +25,6 @@
 
 namespace gdr::fabric {
 
-// The key as a token, for the hub and its members.
-std::string token_of(const process::Digest& key);
-
 class SecretMeeting {
  public:
   SecretMeeting(const perf::Secret& secret, const std::string& step, Invitation invitation);
@@ -56,6 +53,7 @@ class SecretMeeting {
   bool answer(Guest& guest, const process::Received& received);
 
   const std::string step_;
+  const std::size_t most_guests_;
   Nonce salt_{};
   Invitation invitation_;
   std::list<Guest> guests_;
