@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <memory>
 #include <thread>
 #include <vector>
@@ -13,8 +11,6 @@ namespace peermem_check {
 namespace {
 
 constexpr std::size_t kBytes = 4 * kGpuPage;
-// The test has each pinning wait for a second. The invalidating mode pins twice.
-constexpr useconds_t kBetweenTwoPinnings = 1'500'000;
 // The kernel itself refuses 16 TiB.
 constexpr std::size_t kMoreThanAnyGpuHas = 8ULL << 40;
 
@@ -67,7 +63,7 @@ void replaces_while_it_is_pinned() {
   auto gpu = std::make_unique<GpuMemory>(kAddress, kBytes);
   std::uint8_t* data = gpu->data();
   std::thread other([&gpu] {
-    usleep(kBetweenTwoPinnings);
+    wait_for_driver("tables");  // the next pinning waits for a second
     gpu.reset();
     gpu = std::make_unique<GpuMemory>(kAddress, kBytes);
   });

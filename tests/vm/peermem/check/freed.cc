@@ -13,8 +13,7 @@ namespace peermem_check {
 namespace {
 
 constexpr std::size_t kBytes = 16 * kGpuPage;
-constexpr useconds_t kHalfOfMapping = 150'000;     // the test has mapping wait for 300 ms
-constexpr useconds_t kWithinCallback = 1'000'000;  // which the test has take 3 s
+constexpr useconds_t kHalfOfMapping = 150'000;  // the test has mapping wait for 300 ms
 
 }  // namespace
 
@@ -60,7 +59,7 @@ void deregisters_while_it_is_freed() {
   ibv_mr* region = ibv_reg_mr(nic.pd(), gpu.data(), kBytes, kRights);
   if (!region) fail("ibv_reg_mr");
   std::thread other([&gpu] { gpu.free(); });
-  usleep(kWithinCallback);
+  wait_for_driver("callbacks");  // each takes 3 s
   require(ibv_dereg_mr(region) == 0, "ibv_dereg_mr");
   other.join();
   printf("deregistered\n");

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "../nvidia_stub/gpu_memory.h"
 #include "fail.h"
@@ -37,6 +40,16 @@ GpuMemory::~GpuMemory() {
 void GpuMemory::free() const {
   gpu_memory asked{bytes_, offset_};
   ioctl(device(), GPU_MEMORY_FREE, &asked);
+}
+
+void wait_for_driver(const std::string& counter) {
+  const std::string path = "/sys/module/nvidia/parameters/" + counter;
+  for (int i = 0; i < 6000; ++i) {
+    int value = 0;
+    if (std::ifstream(path) >> value && value != 0) return;
+    usleep(10'000);
+  }
+  fail(path + " stays 0");
 }
 
 }  // namespace peermem_check

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace peermem_check {
 
@@ -31,5 +32,8 @@ class GpuMemory {
   std::uint64_t offset_ = 0;
   std::uint8_t* data_ = nullptr;
 };
+
+// Returns when that counter of the stand-in ("tables", "callbacks") is no longer 0.
+void wait_for_driver(const std::string& counter);
 
 }  // namespace peermem_check
