@@ -152,8 +152,16 @@ class Slowly:
     def feed(self, text):
         self.program.stdin.write(text)
         self.program.stdin.flush()
-        while select.select([self.leader], [], [], 0)[0]:
+        while self.leader is not None and select.select([self.leader], [], [], 0)[0]:
             self.shown += os.read(self.leader, 65536)
+
+    def lose_terminal(self):
+        os.close(self.leader)
+        self.leader = None
+
+    def end_without_terminal(self):
+        self.program.stdin.close()
+        return self.program.wait(timeout=60)
 
     def end(self):
         self.program.stdin.close()
@@ -181,6 +189,21 @@ def says_on_a_terminal_how_far_it_is():
         assert shown.startswith(b"\r\x1b[Kgdr " + name + b": read "), shown
         assert shown.endswith(b"\r\x1b[K"), shown
     assert is_silent.end() == b""
+
+
+def goes_on_without_its_terminal():
+    explains = Slowly("explain", "--no-check", terminal=True)
+    latest = time.monotonic() + 60
+    while not explains.shown and time.monotonic() < latest:
+        explains.feed(b"nothing\n")
+        time.sleep(0.05)
+    assert explains.shown
+    explains.lose_terminal()
+    last = time.monotonic() + 1.5  # time for the line to be written once more
+    while time.monotonic() < last:
+        explains.feed(b"nothing\n")
+        time.sleep(0.05)
+    assert explains.end_without_terminal() == 1  # no known error
 
 
 def shows_one_symptom_and_all():
@@ -233,6 +256,10 @@ MOST_SECONDS = 15
 MOST_MEMORY = 16 << 20  # more than a short text takes
 
 
+# Looks like the beginning of one of NCCL's messages wherever one looks.
+REPEATED = b"node1:5:9 [0] NCCL INFO " + b"NET/IBGot GGGG" * 1150 + b"\n"
+
+
 def used_by(*arguments):
     """Seconds of processor time, and bytes of memory at most, of one run that finds a fault."""
     with subprocess.Popen([GDR, "explain", "--no-check", *arguments], stdout=subprocess.PIPE) as program:
@@ -249,12 +276,13 @@ def reads_much_in_little_memory_and_time(folder):
     with open(path, "wb") as log:
         for _ in range(50):
             log.write(line * ((1 << 20) // len(line)))
+        log.write(REPEATED * ((20 << 20) // len(REPEATED)))
         log.write(b"x" * (5 << 20) + b"\n" + REFUSED)
     seconds, memory = used_by(path)
     assert 0 < seconds < MOST_SECONDS, seconds
     _, least = used_by(REFUSED.decode())
     assert memory < least + MOST_MEMORY, (memory, least)
-    print(f"55 MB in {seconds:.2f} s of processor time, {memory >> 20} MB of memory")
+    print(f"75 MB in {seconds:.2f} s of processor time, {memory >> 20} MB of memory")
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -269,6 +297,7 @@ with tempfile.TemporaryDirectory() as folder:
     confirms_it_on_a_machine(folder)
     writes_json()
     says_on_a_terminal_how_far_it_is()
+    goes_on_without_its_terminal()
     shows_one_symptom_and_all()
     refuses_wrong_use(folder)
     says_so_when_nothing_can_be_written()

@@ -31,8 +31,8 @@
 #include "process/find_program.h"
 #include "process/private_folder.h"
 #include "text/envelope.h"
+#include "text/live_line.h"
 #include "text/shell_word.h"
-#include "text/style.h"
 #include "text/wrap.h"
 
 namespace gdr::cli {
@@ -111,26 +111,6 @@ std::vector<std::string> rank_command(const MpiRunOptions& options, const mpi_ru
   return words;
 }
 
-// The last line of a terminal, while rows come.
-class LiveLine {
- public:
-  LiveLine() : wanted_(text::Style::of(stderr).progress) {}
-  ~LiveLine() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
-  }
-  LiveLine(const LiveLine&) = delete;
-  LiveLine& operator=(const LiveLine&) = delete;
-  void show(const std::string& words) {
-    if (!wanted_) return;
-    shown_ = true;
-    fmt::print(stderr, "\r\x1b[K{}", words);
-    std::fflush(stderr);
-  }
-
- private:
-  bool wanted_, shown_ = false;
-};
-
 // How the job ended, where it should not have; empty: well.
 std::string failure_of(const MpiRunOptions& options, const mpi_run::Report& report,
                        const mpi_run::JobEnd& end, const std::vector<std::string>& said) {
@@ -178,7 +158,7 @@ Result<void> run_program(const MpiRunOptions& options, const std::vector<std::st
                          const std::atomic<bool>& interrupted, mpi_run::Report& report) {
   mpi_run::ProgramOutput output;
   std::vector<std::string> said;
-  LiveLine live;
+  text::LiveLine live(stderr);
   const auto keep = [&](std::string_view line) {
     if (said.size() < kMostWordsKept) said.emplace_back(line);
     if (options.verbose) fmt::print(stderr, "{}\n", printable(line));

@@ -22,6 +22,7 @@
 #include "host/inventory.h"
 #include "process/find_program.h"
 #include "text/format.h"
+#include "text/live_line.h"
 #include "text/style.h"
 #include "text/wrap.h"
 #include "watching/ledger_file.h"
@@ -52,9 +53,9 @@ double seconds_since(Clock::time_point start) {
 }
 
 // One line on a terminal, written anew each second.
-class LiveLine {
+class ProgressLine {
  public:
-  explicit LiveLine(bool wanted) : wanted_(wanted && text::Style::of(stderr).progress) {}
+  explicit ProgressLine(bool wanted) : wanted_(wanted && text::Style::of(stderr).progress) {}
 
   void show(const watching::Snapshot& now, double seconds) {
     if (!wanted_ || seconds < last_ + 1) return;
@@ -69,18 +70,12 @@ class LiveLine {
     line += fmt::format("  {}, {} GPU memory", text::size_text(all.all()),
                         text::size_text(all.all_in(ledger::Memory::kGpu)));
     last_ = seconds;
-    shown_ = true;
-    fmt::print(stderr, "\r\x1b[K{}", line.substr(0, text::terminal_columns(stderr)));
-    std::fflush(stderr);
+    line_.show(line);
   }
-  ~LiveLine() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
-  }
-  LiveLine(const LiveLine&) = delete;
-  LiveLine& operator=(const LiveLine&) = delete;
 
  private:
-  bool wanted_, shown_ = false;
+  bool wanted_;
+  text::LiveLine line_{stderr};
   double last_ = 0;
   std::map<std::string, std::uint64_t> bytes_;
 };
@@ -175,7 +170,7 @@ int run(const WatchOptions& options) {
   child.variables = {{"LD_PRELOAD", *preload}, {ledger::kWatchVariable, watch.file.variable()}};
   child.output_to_errors = options.json;
   std::optional<watching::Processes> processes;
-  std::optional<LiveLine> live(!options.quiet);
+  std::optional<ProgressLine> live(!options.quiet);
   child.on_tick = [&](pid_t pid) {
     if (!processes) processes.emplace(pid);
     processes->look_now_and_then();

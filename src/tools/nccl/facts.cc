@@ -51,17 +51,20 @@ constexpr std::array<bool, 256> kBegins = [] {
 
 }  // namespace
 
-// The first pattern of the table that fits, in one pass over the text.
+// The first pattern of the table that fits, in one pass over the text. What does not stand behind
+// the first place of a pattern's words stands behind no later one, so that a line that repeats them
+// takes no more time than another.
 std::optional<Fact> find_fact(std::string_view text) {
   std::size_t first = std::size(kPatterns);
+  std::array<bool, std::size(kPatterns)> met{};
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (!kBegins[static_cast<unsigned char>(text[at])]) continue;
     const std::string_view rest = text.substr(at);
     for (std::size_t i = 0; i < first; ++i) {
       const Pattern& pattern = kPatterns[i];
-      if (rest.starts_with(pattern.words) && rest.find(pattern.also) != std::string_view::npos) {
-        first = i;
-      }
+      if (met[i] || rest.front() != pattern.words.front()) continue;
+      met[i] = rest.starts_with(pattern.words);
+      if (met[i] && rest.find(pattern.also) != std::string_view::npos) first = i;
     }
   }
   if (first == std::size(kPatterns)) return std::nullopt;

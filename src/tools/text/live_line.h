@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 #include "text/style.h"
@@ -26,6 +27,8 @@ class LiveLine {
   void clear();
 
  private:
+  void write(const std::string& text);
+
   std::FILE* file_;
   Style style_;
   bool shown_ = false;

@@ -57,6 +57,18 @@ TEST(ReadingProgress, SaysNothingWhereNobodyLooks) {
   EXPECT_EQ(written({}, 8 * kMiB, {1, 2, 3, 4}), "");
 }
 
+TEST(ReadingProgress, GoesOnWhereItsTerminalIsGone) {
+  std::FILE* gone = std::fopen("/dev/full", "w");
+  ASSERT_NE(gone, nullptr);
+  std::setvbuf(gone, nullptr, _IONBF, 0);  // as standard error
+  {
+    text::LiveLine line(gone, kTerminal);
+    line.show("read 2 MiB");
+    EXPECT_NE(std::ferror(gone), 0);
+  }
+  std::fclose(gone);
+}
+
 TEST(ReadingProgress, FitsIntoANarrowTerminal) {
   EXPECT_EQ(written({false, true, 18}, 8 * kMiB, {2}), "\r\x1b[Kgdr explain: read\r\x1b[K");
 }
