@@ -66,15 +66,7 @@ bool write_new(int descriptor, std::span<const char* const> names) {
     std::memcpy(bytes.data() + names_at(names.size()) + i * kNameBytes, names[i],
                 std::min(std::strlen(names[i]), kNameBytes - 1));
   }
-  if (bytes.size() > most_bytes_of_file()) return errno = EFBIG, false;
-  errno = ENOSPC;  // a part is written without an error
-  if (pwrite(descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size())) {
-    return true;
-  }
-  const int error = errno;
-  static_cast<void>(ftruncate(descriptor, 0));  // it stays a new one
-  errno = error;
-  return false;
+  return write_first_bytes(descriptor, std::as_bytes(std::span(bytes)));
 }
 
 // A new file gets its names; one that is there keeps what it holds, whatever that is.

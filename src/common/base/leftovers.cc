@@ -14,6 +14,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/output_walk.h"
 #include "base/random.h"
 #include "base/unique_fd.h"
 
@@ -37,8 +38,8 @@ std::vector<std::string> names_with(int folder, std::string_view prefix) {
   return names;
 }
 
-// Where a lock is seen by all who could hold it. On a file system of several hosts one may count
-// for its own host alone, and what another host works with would be swept.
+// A file system of this host alone. On one of several hosts a lock may count for its own host only,
+// and what another host works with would be swept.
 bool has_locks_for_all(int folder) {
   constexpr unsigned kLocal[] = {EXT4_SUPER_MAGIC,      XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
                                  OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC,     RAMFS_MAGIC};
@@ -51,7 +52,7 @@ bool has_locks_for_all(int folder) {
 bool is_closed_to_others(int folder) {
   struct stat status {};
   return fstat(folder, &status) == 0 && (status.st_uid == geteuid() || status.st_uid == 0) &&
-         ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0 || (status.st_mode & S_ISVTX) != 0);
+         (!others_write(status) || (status.st_mode & S_ISVTX) != 0);
 }
 
 bool is_own(const struct stat& status, Leftover kind) {
@@ -75,7 +76,7 @@ std::string random_ending() {
 
 bool hold(int made) {
   struct stat status {};
-  // Where the file system has no locks, nobody sweeps.
+  // Nobody sweeps on a file system without locks.
   if (flock(made, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
   return fstat(made, &status) == 0 && status.st_nlink > 0;
 }

@@ -1,4 +1,4 @@
-// What a process makes for a while, a kill -9 would leave behind for ever. So its maker holds it
+// A kill -9 would leave behind for ever what a process makes for a while. So its maker holds it
 // locked (flock(2)) for as long as it needs it, and whoever makes the next one of its kind sweeps
 // those that nobody holds.
 //
@@ -20,7 +20,7 @@ enum class Leftover { kFile, kFolder };
 // the user's that has such a name, as gdr-mpi-output.
 inline constexpr mode_t kSweptFolder = 01700;
 
-// What is behind the prefix: six letters and digits.
+// Six letters and digits, to be put behind the prefix.
 std::string random_ending();
 
 // Until the descriptor is closed. False: somebody has swept it.

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/clock.h"
+#include "base/output_walk.h"
 
 namespace gdr {
 namespace {
@@ -23,7 +24,7 @@ Result<void> check_owner(int file, const std::string& path) {
   if (!S_ISREG(status.st_mode)) {
     return Error{EINVAL, path + " is not a regular file; remove it or name another"};
   }
-  if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+  if (status.st_uid != geteuid() || others_write(status)) {
     return Error{EPERM, path + " is writable by other users; remove it or name another"};
   }
   if (status.st_nlink > 1) {
@@ -37,6 +38,17 @@ Result<void> check_owner(int file, const std::string& path) {
 std::uint64_t most_bytes_of_file() {
   rlimit limit{};
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+bool write_first_bytes(int file, std::span<const std::byte> bytes) {
+  if (bytes.size() > most_bytes_of_file()) return errno = EFBIG, false;
+  errno = ENOSPC;  // a part is written without an error
+  if (pwrite(file, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()))
+    return true;
+  const int error = errno;
+  static_cast<void>(ftruncate(file, 0));
+  errno = error;
+  return false;
 }
 
 // Others of the account hold it for microseconds; whoever can read the file can hold it for good.

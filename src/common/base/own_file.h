@@ -4,7 +4,9 @@
 //   Result<UniqueFd> file = open_own_file("/tmp/run.pcap", O_RDWR | O_APPEND);
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "base/result.h"
@@ -20,6 +22,8 @@ Result<UniqueFd> open_own_file(const std::string& path, int flags);
 // Bytes that a file of this process may have (RLIMIT_FSIZE). Whoever writes beyond them is ended by
 // a signal.
 std::uint64_t most_bytes_of_file();
+// The first bytes of an empty file: all of them or none, so that it stays a new one. False: errno.
+bool write_first_bytes(int file, std::span<const std::byte> bytes);
 // Such a file once more, until flock(LOCK_UN). EBUSY as above; `path` is for the error's line.
 Result<void> lock_own_file(int file, const std::string& path);
 

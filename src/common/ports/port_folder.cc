@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/environment.h"
+#include "base/output_walk.h"
 
 namespace gdr::ports {
 namespace {
@@ -25,7 +26,7 @@ constexpr std::size_t kGuidDigits = 16;
 bool is_own_folder(const std::string& folder) {
   struct stat status {};
   return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-         status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+         status.st_uid == geteuid() && !others_write(status);
 }
 
 bool make_own(const std::string& folder) {

@@ -54,13 +54,8 @@ Result<std::unique_ptr<PcapFile>> PcapFile::open(const std::string& path) {
     errno = EFBIG;
     return from_errno("GDR_SOFT_PCAP=" + path);
   }
-  if (status.st_size == 0) {
-    errno = ENOSPC;  // a part is written without an error
-    if (::write(file.get(), &wanted, sizeof wanted) != sizeof wanted) {
-      const Error full = from_errno("GDR_SOFT_PCAP=" + path);
-      static_cast<void>(ftruncate(file.get(), 0));  // it stays a new one
-      return full;
-    }
+  if (status.st_size == 0 && !write_first_bytes(file.get(), std::as_bytes(std::span(&wanted, 1)))) {
+    return from_errno("GDR_SOFT_PCAP=" + path);
   }
   const bool usable = pread(file.get(), &found, sizeof found, 0) == sizeof found &&
                       std::memcmp(&found, &wanted, sizeof found) == 0;

@@ -22,6 +22,7 @@
 #include "doctor/prometheus_report.h"
 #include "doctor/run.h"
 #include "doctor/text_report.h"
+#include "text/live_line.h"
 
 namespace gdr::cli {
 namespace {
@@ -85,9 +86,8 @@ void read_values(DoctorOptions& options) {
   if (!options.only.empty()) choose(options, options.only);
   if (!options.only.empty() && (options.report.has(".html") || options.report.has(".md"))) {
     throw CLI::ValidationError(
-        "--only and a --report for a ticket exclude each other; leave out --only, or write .json "
-        "or "
-        ".prom");
+        "--only and a --report for a ticket exclude each other; leave out --only, or write "
+        ".json or .prom");
   }
   if (options.container) choose(options, "devices,locked-memory");
   check_driver_root(options.driver_root, options.machine.root);
@@ -102,13 +102,10 @@ doctor::Report examine(const DoctorOptions& options, const doctor::Host& host) {
   doctor::Selection selection;
   selection.checks = options.checks;
   selection.probes = !options.no_probe;
-  const bool progress = text::Style::of(stderr).progress;
+  text::LiveLine line(stderr);
   doctor::Report report = doctor::examine(host, selection, [&](const doctor::Check& check) {
-    if (!progress || check.cost == doctor::Cost::kPassive) return;
-    fmt::print(stderr, "\r\033[Kprobing: {}", check.id);
-    std::fflush(stderr);
+    if (check.cost != doctor::Cost::kPassive) line.show(fmt::format("probing: {}", check.id));
   });
-  if (progress) fmt::print(stderr, "\r\033[K");
   if (is_described(options.machine)) report.source = described_by(options.machine).front();
   return report;
 }

@@ -1,5 +1,7 @@
 #include "cli/doctor_ticket.h"
 
+#include <optional>
+
 #include "cli/help.h"
 #include "cli/machine_origin.h"
 #include "cli/this_host.h"
@@ -47,11 +49,12 @@ doctor::Ticket ticket_of(const MachineOptions& machine, const doctor::Host& host
 
 Result<void> write_reports(const ReportFiles& files, const MachineOptions& machine,
                            const doctor::Host& host, const doctor::Report& report) {
+  std::optional<doctor::Ticket> ticket;  // of both forms
   return files.write([&](std::string_view ending) {
     if (ending == ".json") return to_json(report, provenance());
     if (ending == ".prom") return doctor::to_prometheus(report);
-    const doctor::Ticket ticket = ticket_of(machine, host, report);
-    return ending == ".md" ? to_markdown(ticket) : to_html(ticket);
+    if (!ticket) ticket.emplace(ticket_of(machine, host, report));
+    return ending == ".md" ? to_markdown(*ticket) : to_html(*ticket);
   });
 }
 

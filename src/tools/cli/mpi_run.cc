@@ -75,7 +75,7 @@ Result<std::string> find_tool(const MpiRunOptions& options, const std::string& n
   if (is_named) return path;
   // Also where its RUNPATH leads.
   if (const auto stranger = mpi::LivePrograms(kSecond, kSecond).stranger(*path)) {
-    return Error{EPERM, printable(*path) + " is not started: " + stranger->text()};
+    return process::not_started(*path, *stranger);
   }
   return path;
 }

@@ -139,8 +139,8 @@ int answer(const NcclRunOptions& options, CaughtLog& log, int status) {
 }
 
 int run(const NcclRunOptions& options) {
-  const Result<std::string> path = process::find_program(
-      options.command.front(), environment("PATH").value_or(process::kDefaultPath));
+  const Result<std::string> path =
+      process::find_program(options.command.front(), process::search_path());
   if (!path) return refuse(path.error().message, exit_status_for(path.error().code));
   const auto folder = process::PrivateFolder::make("nccl");
   if (!folder) return refuse(folder.error().message, 2);

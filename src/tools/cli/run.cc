@@ -168,8 +168,8 @@ Result<void> check_stand_ins(const Plan& plan, const PlanInputs& inputs) {
 int run(const RunOptions& options) {
   // Within another `gdr run`: this one looks at the machine, not at what that one shows.
   unsetenv("GDR_PRESENCE_ROOT");
-  const Result<std::string> path = process::find_program(
-      options.command.front(), environment("PATH").value_or(process::kDefaultPath));
+  const Result<std::string> path =
+      process::find_program(options.command.front(), process::search_path());
   if (!path) return refuse(path.error(), exit_status_for(path.error().code));
   const Result<ProgramFile> program = inspect_program(*path);
   if (!program) return refuse(program.error(), exit_status_for(program.error().code));

@@ -54,7 +54,7 @@ bool keep_safe_folders(const char* variable, const char* separators) {
 }  // namespace
 
 const std::string& given_path() {
-  static const std::string path = environment("PATH").value_or(process::kDefaultPath);
+  static const std::string path = process::search_path();
   return path;
 }
 

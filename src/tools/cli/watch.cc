@@ -146,8 +146,8 @@ int answer(const WatchOptions& options, const watching::Report& report) {
 }
 
 int run(const WatchOptions& options) {
-  const Result<std::string> path = process::find_program(
-      options.command.front(), environment("PATH").value_or(process::kDefaultPath));
+  const Result<std::string> path =
+      process::find_program(options.command.front(), process::search_path());
   if (!path) return refuse(path.error().message, exit_status_for(path.error().code));
   const Result<ProgramFile> program = inspect_program(*path);
   if (!program) return refuse(program.error().message, exit_status_for(program.error().code));

@@ -4,8 +4,7 @@
 // of its beginning.)
 //
 //   const Scanner scanner({"memory_peers", "Bad address"}, prose);
-//   scanner.scan(line, [](std::size_t word, std::size_t at) { ... });  // a word's place in the
-//   list
+//   scanner.scan(line, [](std::size_t word) { ... });  // 0, 1, ...: their places in the list
 #pragma once
 
 #include <cstdint>

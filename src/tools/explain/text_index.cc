@@ -1,6 +1,7 @@
 #include "explain/text_index.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <span>
 #include <unordered_map>
@@ -30,10 +31,9 @@ GramCounts prose_of(const std::vector<const Symptom*>& symptoms) {
   GramCounts prose;
   std::string buffer;
   for (const Symptom* symptom : symptoms) {
-    for (const std::string_view text :
-         {std::string_view(symptom->title), std::string_view(symptom->cause),
-          std::string_view(symptom->consequence), std::string_view(symptom->fix_now),
-          std::string_view(symptom->fix_for_good)}) {
+    for (const std::string_view text : std::initializer_list<std::string_view>{
+             symptom->title, symptom->cause, symptom->consequence, symptom->fix_now,
+             symptom->fix_for_good}) {
       prose.add(folded(text, buffer));
     }
     for (const Text& text : symptom->texts) prose.add(folded(text.pattern, buffer));

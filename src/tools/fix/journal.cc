@@ -10,6 +10,7 @@
 
 #include "base/kill_point.h"
 #include "base/output_file.h"
+#include "base/output_walk.h"
 #include "fix/on_disk.h"
 
 namespace gdr::fix {
@@ -26,7 +27,7 @@ Result<void> check_owner(int file, const std::string& name) {
   struct stat found {};
   if (fstat(file, &found) != 0) return from_errno(name);
   const bool trusted = found.st_uid == geteuid() || found.st_uid == 0;
-  if (trusted && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  if (trusted && !others_write(found)) return {};
   return Error{
       EPERM,
       name + " is writable by other users; remove it, or choose another folder with --journal"};

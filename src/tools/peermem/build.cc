@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/environment.h"
+#include "base/output_file.h"
 #include "base/printable.h"
 #include "fix/run_program.h"
 #include "host/plain_path.h"
@@ -109,12 +110,16 @@ Result<void> fill(const PrivateFolder& scratch, const Survey& survey, const Buil
     if (!text) {
       return Error{text.error().code, text.error().message + "; install gdrkit as a whole"};
     }
-    if (Result<void> put = write_new_file(scratch.name() + "/" + name, *text); !put) return put;
+    if (Result<void> put = write_output(scratch.name() + "/" + name, *text, Existing::kRefuse);
+        !put)
+      return put;
   }
   const std::string rdma = symvers_text(survey.rdma.exports, "ib_core");
   const std::string driver = symvers_text(survey.driver()->exports, "nvidia");
-  if (Result<void> put = write_new_file(scratch.name() + "/rdma.symvers", rdma); !put) return put;
-  return write_new_file(scratch.name() + "/nvidia.symvers", driver);
+  if (Result<void> put = write_output(scratch.name() + "/rdma.symvers", rdma, Existing::kRefuse);
+      !put)
+    return put;
+  return write_output(scratch.name() + "/nvidia.symvers", driver, Existing::kRefuse);
 }
 
 // What a reader wants first of a compiler's output.
@@ -139,7 +144,7 @@ Result<void> make(const PrivateFolder& scratch, const std::string& headers, cons
   if (!ran) return ran.error();
   if (ran->status == 0 && access((work + "/nvidia-peermem.ko").c_str(), F_OK) == 0) return {};
   const std::string log = order.output + ".log";
-  const bool kept = static_cast<bool>(replace_file(log, ran->output));
+  const bool kept = static_cast<bool>(write_output(log, ran->output));
   return Error{EIO, fmt::format("the build failed: {}{}", reason_in(ran->output),
                                 kept ? "; all that the compiler said is in " + log : "")};
 }
@@ -155,7 +160,7 @@ Result<void> put_in_place(const PrivateFolder& scratch, const Survey& survey,
   }
   const Result<std::string> bytes = read_whole_file(file);
   if (!bytes) return bytes.error();
-  return replace_file(order.output, *bytes);
+  return write_output(order.output, *bytes);
 }
 
 Result<void> check_source(const Survey& survey, const BuildOrder& order, Built& built) {

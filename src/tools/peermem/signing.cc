@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/environment.h"
+#include "base/output_file.h"
 #include "base/printable.h"
 #include "peermem/whole_file.h"
 #include "process/private_folder.h"
@@ -113,7 +114,7 @@ Result<std::string> signed_bytes(const std::string& bytes, const SigningKey& key
   const auto folder = process::PrivateFolder::make("peermem", scratch);
   if (!folder) return folder.error();
   const std::string file = folder->name() + "/nvidia-peermem.ko";
-  if (Result<void> put = write_new_file(file, bytes); !put) return put.error();
+  if (Result<void> put = write_output(file, bytes, Existing::kRefuse); !put) return put.error();
   const std::string sign_file = headers + "/scripts/sign-file";
   std::vector<std::string> command = {"kmodsign"};
   if (!headers.empty() && access(sign_file.c_str(), X_OK) == 0) command = {"env", sign_file};

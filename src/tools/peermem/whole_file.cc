@@ -31,14 +31,6 @@ Result<std::string> read_whole_file(const std::string& path) {
   }
 }
 
-Result<void> write_new_file(const std::string& path, const std::string& bytes) {
-  return write_output(path, bytes, Existing::kRefuse);
-}
-
-Result<void> replace_file(const std::string& path, const std::string& bytes) {
-  return write_output(path, bytes);
-}
-
 Result<void> check_writable(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {

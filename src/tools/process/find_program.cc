@@ -8,14 +8,18 @@
 
 #include "base/environment.h"
 #include "base/printable.h"
-#include "process/trust.h"
 
 namespace gdr::process {
 
+std::string search_path() { return environment("PATH").value_or("/bin:/usr/bin"); }
+
+Error not_started(const std::string& program, const Stranger& stranger) {
+  return {EPERM, printable(program) + " is not started: " + stranger.text()};
+}
+
 Result<void> may_start(const std::string& program) {
   const auto stranger = who_else_can_change(program);
-  if (!stranger) return {};
-  return Error{EPERM, printable(program) + " is not started: " + stranger->text()};
+  return stranger ? not_started(program, *stranger) : Result<void>();
 }
 
 Result<std::string> find_program(const std::string& name, std::string_view search_path,

@@ -1,20 +1,23 @@
 // The file that a program's name leads to, and whether it may be started.
 //
-//   Result<std::string> path = find_program("mpirun", environment("PATH").value_or(kDefaultPath));
+//   Result<std::string> path = find_program("mpirun", search_path());
 #pragma once
 
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "process/trust.h"
 
 namespace gdr::process {
 
-// What execvp() searches when PATH is unset.
-inline constexpr const char* kDefaultPath = "/bin:/usr/bin";
+// What execvp() searches: PATH, or its default where that is unset.
+std::string search_path();
 
-// EPERM: an account besides root and this one could change the file ("/opt/x/bin/mpirun is not
-// started: /opt/x belongs to bob").
+// "/opt/x/bin/mpirun is not started: /opt/x belongs to bob".
+Error not_started(const std::string& program, const Stranger& stranger);
+
+// EPERM, as above: an account besides root and this one could change the file.
 Result<void> may_start(const std::string& program);
 
 using Judge = Result<void>(const std::string& program);

@@ -96,12 +96,6 @@ Digest sha256(std::span<const std::uint8_t> text) {
   return hash.end();
 }
 
-Digest hmac_sha256(std::span<const std::uint8_t> key, std::span<const std::uint8_t> text) {
-  Hmac hmac(key);
-  hmac.add(text);
-  return hmac.end();
-}
-
 // One block of output, so the block number is always 1.
 Digest slow_key(std::span<const std::uint8_t> password, std::span<const std::uint8_t> salt,
                 std::uint32_t rounds) {

@@ -2,12 +2,9 @@
 // secrets that two sides share. Ours since nothing else here needs a library of ciphers, whose name
 // and version differ between the distributions that a portable tree is carried to. Cold.
 //
-//   const Digest proof = hmac_sha256(key, text);
-//   if (!are_equal(proof, theirs)) ...
-//
-//   Hmac hmac(key);                  // the same, piece by piece
+//   Hmac hmac(key);
 //   hmac.add(head), hmac.add(body);
-//   const Digest mark = hmac.end();
+//   if (!are_equal(hmac.end(), theirs)) ...
 #pragma once
 
 #include <array>
@@ -51,7 +48,6 @@ class Hmac {
 };
 
 Digest sha256(std::span<const std::uint8_t> text);
-Digest hmac_sha256(std::span<const std::uint8_t> key, std::span<const std::uint8_t> text);
 
 // PBKDF2 of RFC 8018, 5.2: whoever tries passwords does `rounds` HMACs for each, and for each salt
 // anew.

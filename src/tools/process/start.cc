@@ -100,8 +100,7 @@ Result<pid_t> fork_child(const Start& start, const std::string& name, Become bec
 
 // The first in PATH that nobody else can change.
 Result<std::string> find_in_path(const std::string& name) {
-  Result<std::string> found =
-      find_program(name, environment("PATH").value_or(kDefaultPath), may_start);
+  Result<std::string> found = find_program(name, search_path(), may_start);
   if (found || found.error().code == EPERM) return found;
   return Error{ENOENT, name + ": " + strerror(ENOENT)};
 }

@@ -22,7 +22,6 @@ using text::plural;
 
 constexpr Nanoseconds kBarInterval = 50 * kMillisecond;
 constexpr unsigned kBarWidth = 24;
-constexpr std::size_t kUsualColumns = 80;
 // Indents of the text about a device, a check and a verdict.
 constexpr std::size_t kDeviceIndent = 16, kCheckIndent = 10, kVerdictIndent = 14;
 constexpr std::size_t kTitleWide = 19, kTransfersWide = 12;
@@ -64,7 +63,7 @@ std::string TextReport::mark(Status status) const {
 }
 
 void TextReport::line(const std::string& text, std::size_t indent) {
-  clear_progress();
+  bar_.clear();
   fmt::print(file_, "{}\n", text::wrap(text, style_.columns, indent));
   std::fflush(file_);
 }
@@ -76,12 +75,6 @@ void TextReport::section(const std::string& title) {
   line(paint(Colour::kBold, printable(title)), 2);
 }
 
-void TextReport::clear_progress() {
-  if (!bar_shown_) return;
-  fmt::print(file_, "\r\x1b[K");
-  bar_shown_ = false;
-}
-
 void TextReport::on_progress(const std::string& what, std::uint64_t done, std::uint64_t total) {
   if (!style_.progress || total == 0) return;
   const Nanoseconds time = now();
@@ -91,11 +84,8 @@ void TextReport::on_progress(const std::string& what, std::uint64_t done, std::u
   std::string bar;
   for (unsigned i = 0; i < kBarWidth; ++i) bar += i < filled ? "━" : "╌";
   std::string text = fmt::format("  {} {:>3}%  {}", bar, 100 * done / total, printable(what));
-  const std::size_t columns = style_.columns > 0 ? style_.columns : kUsualColumns;
-  if (text::screen_width(text) >= columns) text = "  " + bar;
-  fmt::print(file_, "\r\x1b[K{}", text);
-  std::fflush(file_);
-  bar_shown_ = true;
+  if (text::screen_width(text) >= bar_.columns()) text = "  " + bar;
+  bar_.show(text);
 }
 
 void TextReport::on_facts(const RunFacts& facts) { section(head_line(facts)); }
@@ -292,7 +282,7 @@ void TextReport::finish(const Report& report) {
     if (inventory_is_owed_) show_inventory(inventory_);
     flush_mode();
   }
-  clear_progress();
+  bar_.clear();
   if (!section_.empty()) line("");
   show_verdict(report.verdict, report.seconds);
 }

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "proof/listener.h"
 #include "proof/mode_summary.h"
+#include "text/live_line.h"
 #include "text/style.h"
 
 namespace gdr::proof {
@@ -25,7 +26,7 @@ class TextReport : public Listener {
   enum class Detail { kBrief, kFull };
 
   TextReport(std::FILE* file, text::Style style, Detail detail)
-      : file_(file), style_(style), brief_(detail == Detail::kBrief) {}
+      : file_(file), style_(style), bar_(file, style), brief_(detail == Detail::kBrief) {}
 
   void on_facts(const RunFacts& facts) override;
   void on_inventory(const InventoryReport& inventory) override;
@@ -59,12 +60,12 @@ class TextReport : public Listener {
   void flush_registrations();
   void flush_mode();
   void show_verdict(const Verdict& verdict, double seconds);
-  void clear_progress();
   // At either end.
   bool is_soft_nic() const { return inventory_.soft_nic || (other_ && other_->inventory.soft_nic); }
 
   std::FILE* file_;
   text::Style style_;
+  text::LiveLine bar_;
   bool brief_;
   std::string section_;
   InventoryReport inventory_;
@@ -73,7 +74,6 @@ class TextReport : public Listener {
   std::set<std::string> shown_devices_;  // by name, in the brief report
   std::vector<RegistrationResult> registrations_;
   ModeSummary mode_;
-  bool bar_shown_ = false;
   Nanoseconds bar_time_ = 0;
 };
 

@@ -21,6 +21,8 @@ class LiveLine {
   LiveLine(const LiveLine&) = delete;
   LiveLine& operator=(const LiveLine&) = delete;
 
+  // The width of the terminal.
+  std::size_t columns() const;
   // Cut where it would wrap, since a line that wraps could not be erased.
   void show(std::string_view words);
   // Before anything else writes to the terminal.

@@ -1,10 +1,9 @@
 #include "fix/apply.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include "fake_host.h"
+#include "file_size_limit.h"
 #include "fix/changes/access_control.h"
 #include "fix/changes/max_read_request.h"
 #include "fix/changes/module.h"
@@ -163,14 +162,11 @@ TEST_F(Apply, WritesNothingThatItCannotJournal) {
   plan_port("0000:02:00.0");
   Result<Journal> journal = Journal::open(host_.journal());
   ASSERT_TRUE(journal);
-  // A full disk, as far as a process can be shown one.
-  const rlimit none{0, RLIM_INFINITY};
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  signal(SIGXFSZ, SIG_IGN);
-  setrlimit(RLIMIT_FSIZE, &none);
-  const std::vector<Step> steps = apply({changes_[0].get()}, machine_, *journal);
-  setrlimit(RLIMIT_FSIZE, &before);
+  std::vector<Step> steps;
+  {
+    const test::FileSizeLimit full_disk(0);
+    steps = apply({changes_[0].get()}, machine_, *journal);
+  }
   EXPECT_EQ(fates(steps), std::vector{Fate::kFailed});
   EXPECT_EQ(host_.word("0000:02:00.0", 0x176), 0x1du);
 }

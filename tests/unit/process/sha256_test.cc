@@ -21,7 +21,9 @@ std::string hex(const Digest& digest) {
 
 std::string hash(const std::string& text) { return hex(sha256(bytes(text))); }
 std::string hmac(const std::string& key, const std::string& text) {
-  return hex(hmac_sha256(bytes(key), bytes(text)));
+  Hmac hmac(bytes(key));
+  hmac.add(bytes(text));
+  return hex(hmac.end());
 }
 
 // FIPS 180-4's examples, and NIST's of a million letters.

@@ -10,8 +10,6 @@
 namespace gdr::perf {
 namespace {
 
-constexpr std::size_t kUsualColumns = 80;
-
 std::string time_text(double seconds) {
   const double whole = std::ceil(seconds);
   if (whole < 100) return fmt::format("{:.0f} s", whole);
@@ -28,20 +26,17 @@ void Progress::on_running(const Running& running) {
       running.seconds_left > 0 ? ", " + time_text(running.seconds_left) + " left" : "";
   const std::string load = fmt::format(": {} {} {}", name_of(running.load.operation),
                                        message_size(running.load.size), direction(running.load));
-  const std::size_t columns = style_.columns > 0 ? style_.columns : kUsualColumns;
+  const std::size_t columns = line_.columns();
   std::string text = row + load + left;
   if (text::screen_width(text) >= columns) text = row + left;
   // A line that wraps could not be erased.
   if (text::screen_width(text) >= columns || text == shown_) return;
-  fmt::print(file_, "\r\x1b[K{}", paint(style_, text::Colour::kDim, text));
-  std::fflush(file_);
+  line_.show(paint(style_, text::Colour::kDim, text));
   shown_ = text;
 }
 
 void Progress::clear() {
-  if (shown_.empty()) return;
-  fmt::print(file_, "\r\x1b[K");
-  std::fflush(file_);
+  line_.clear();
   shown_.clear();
 }
 

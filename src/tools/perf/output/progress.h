@@ -10,16 +10,16 @@
 #include <string>
 
 #include "perf/output/listener.h"
+#include "text/live_line.h"
 #include "text/style.h"
 
 namespace gdr::perf {
 
 class Progress : public Listener {
  public:
-  Progress(std::FILE* file, text::Style style) : file_(file), style_(style) {}
+  Progress(std::FILE* file, text::Style style) : style_(style), line_(file, style) {}
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
-  ~Progress() override { clear(); }
 
   void on_side(const Report&) override { clear(); }
   void on_row(const Row&) override { clear(); }
@@ -30,8 +30,8 @@ class Progress : public Listener {
   void clear();
 
  private:
-  std::FILE* file_;
   text::Style style_;
+  text::LiveLine line_;
   std::string shown_;
 };
 
