@@ -14,10 +14,15 @@ std::string address_space_shortage(std::uint64_t needed) {
   }
   const std::string found =
       "this process may map only " + std::to_string(limit.rlim_cur >> 20) + " MiB (RLIMIT_AS): ";
-  if (limit.rlim_max == RLIM_INFINITY) return found + "type 'ulimit -v unlimited'";
+  if (may_lift_address_space()) return found + "type 'ulimit -v unlimited'";
   return found +
          "ask the batch system for more memory (Slurm: --mem and VSizeFactor; Grid Engine: "
          "-l h_vmem)";
+}
+
+bool may_lift_address_space() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_max == RLIM_INFINITY;
 }
 
 std::string address_space_advice(int code) {

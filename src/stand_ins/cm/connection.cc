@@ -12,6 +12,8 @@ constexpr Time kMillisecond = 1'000'000;
 constexpr Time kFirstWait = 250 * kMillisecond, kLongestWait = 4096 * kMillisecond;
 constexpr unsigned kMaxSends = 16;
 constexpr Time kTimeWait = 2200 * kMillisecond;
+// How long what a process said before it ended may still be on its way here.
+constexpr Time kLastWords = 1000 * kMillisecond;
 constexpr std::uint8_t kServiceTimeout = 24;  // of our MRA: 69 s, as Linux asks for
 constexpr std::uint8_t kMaxServiceTimeout = 24;
 
@@ -88,14 +90,13 @@ bool Connection::disconnect(Time now) {
   dreq.remote_qp_number = remote_.offer.qp_number;
   state_ = State::kDreqSent;
   send_until_answered(dreq, now);
+  if (peer_ended_) peer_ended(now);
   return true;
 }
 
-bool Connection::establish(Time) {
+bool Connection::establish(Time now) {
   if (state_ != State::kRepSent) return false;
-  stop_waiting();
-  state_ = State::kEstablished;
-  tell(Event::kEstablished);
+  become_established(nullptr, now);
   return true;
 }
 
@@ -143,7 +144,7 @@ void Connection::receive(const Message& message, Time now) {
     case Kind::kSidrRep:
       return on_sidr_reply(message);
     case Kind::kRtu:
-      return on_ready(message);
+      return on_ready(message, now);
     case Kind::kRej:
       return on_reject(message, now);
     case Kind::kDreq:
@@ -167,6 +168,10 @@ void Connection::expire(Time now) {
     return;
   }
   if (!unanswered_) return stop_waiting();
+  if (peer_ended_ && state_ == State::kRepSent) {
+    enter_time_wait(now);
+    return tell(Event::kRejected, kRejectConsumerDefined);
+  }
   if (sent_ < kMaxSends) {
     sends_.push_back(*unanswered_);
     deadline_ = now + wait_after(++sent_);
@@ -189,10 +194,12 @@ void Connection::expire(Time now) {
 // request back, or rejects the reply to it.
 void Connection::peer_ended(Time now) {
   if (datagram_) return;
-  if (state_ == State::kReqReceived || state_ == State::kRepSent) {
-    const bool replied = state_ == State::kRepSent;
+  peer_ended_ = true;
+  if (state_ == State::kRepSent) {
+    deadline_ = now + kLastWords;  // its confirmation may come yet
+  } else if (state_ == State::kReqReceived) {
     enter_time_wait(now);
-    tell(Event::kRejected, replied ? kRejectConsumerDefined : kRejectTimeout);
+    tell(Event::kRejected, kRejectTimeout);
   } else if (state_ == State::kReqSent) {
     close();  // it had asked for patience
     tell(Event::kRejected, kRejectConsumerDefined);
@@ -307,11 +314,16 @@ void Connection::on_sidr_reply(const Message& message) {
   }
 }
 
-void Connection::on_ready(const Message& message) {
+void Connection::on_ready(const Message& message, Time now) {
   if (state_ != State::kRepSent || message.remote_id != local_id_) return;
+  become_established(&message, now);
+}
+
+void Connection::become_established(const Message* message, Time now) {
   stop_waiting();
   state_ = State::kEstablished;
-  tell(Event::kEstablished, 0, &message);
+  tell(Event::kEstablished, 0, message);
+  if (peer_ended_) peer_ended(now);
 }
 
 void Connection::on_reject(const Message& message, Time now) {
@@ -362,7 +374,7 @@ void Connection::on_disconnect(const Message& message, Time now) {
 void Connection::on_wait(const Message& message, Time now) {
   const bool answers = (state_ == State::kReqSent && message.subject == Subject::kReq) ||
                        (state_ == State::kRepSent && message.subject == Subject::kRep);
-  if (message.remote_id != local_id_ || !answers || datagram_) return;
+  if (message.remote_id != local_id_ || !answers || datagram_ || peer_ended_) return;
   // 4.096 us times 2 to the power of the timeout; no peer may ask for hours.
   if (state_ == State::kReqSent) remote_id_ = message.local_id;  // whose end is to be told
   const unsigned exponent = std::min(message.service_timeout, kMaxServiceTimeout);

@@ -68,7 +68,7 @@ class Connection {
   // Inputs.
   void receive(const Message& message, Time now);
   void expire(Time now);
-  // The process at the other side has ended without a word.
+  // The process at the other side has ended. What it said before may come later.
   void peer_ended(Time now);
 
   // Outputs.
@@ -96,7 +96,8 @@ class Connection {
   void on_request(const Message& message, Time now);
   void on_reply(const Message& message, Time now);
   void on_sidr_reply(const Message& message);
-  void on_ready(const Message& message);
+  void on_ready(const Message& message, Time now);
+  void become_established(const Message* message, Time now);
   void on_reject(const Message& message, Time now);
   void on_disconnect(const Message& message, Time now);
   void on_wait(const Message& message, Time now);
@@ -107,6 +108,7 @@ class Connection {
   State state_ = State::kIdle;
   bool active_ = false;
   bool datagram_ = false;
+  bool peer_ended_ = false;
   bool disconnected_ = false;  // it was told; only then is the end of time wait
   Message local_, remote_;
   std::optional<Mad> unanswered_, last_answer_;

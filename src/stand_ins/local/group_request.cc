@@ -33,8 +33,9 @@ Advance serve(Requester& requester, const TakenReceive& taken, const Group& grou
   prepare_receive(requester, taken, group);
   if (taken.protection_error || requester.to.bytes() < group.bytes.size()) {
     requester.receive.status = rnic::refusal(!taken.protection_error);
-    if (!requester.push_receive(true)) return requester.begin_again(kLockRetry);
-    requester.target.report(rnic::Failure::kInvalid);
+    const Pushed pushed = requester.push_receive(true);
+    if (pushed == Pushed::kNotNow) return requester.begin_again(kLockRetry);
+    if (pushed == Pushed::kYes) requester.target.report(rnic::Failure::kInvalid);
     return finish_group_move(requester, {EFAULT, true});
   }
   requester.from.clear();
@@ -92,9 +93,10 @@ Advance finish_group_move(Requester& requester, Outcome outcome) {
   }
   if (outcome.error == 0) {
     if (requester.queue_pair.front_is_signalled()) requester.queue_pair.begin_to_end();
-    if (!requester.push_receive(requester.solicited)) return requester.begin_again(kLockRetry);
+    const Pushed pushed = requester.push_receive(requester.solicited);
+    if (pushed == Pushed::kNotNow) return requester.begin_again(kLockRetry);
+    if (pushed == Pushed::kYes && !is_frame(requester)) count_multicast_taken(requester);
   }
-  if (outcome.error == 0 && !is_frame(requester)) count_multicast_taken(requester);
   requester.release_target();
   group.receivers.pop_back();
   return serve_group(requester);

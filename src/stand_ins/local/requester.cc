@@ -264,11 +264,11 @@ Advance Requester::finish(Outcome outcome) {
   if (has_receive) {
     if (queue_pair.front_is_signalled()) queue_pair.begin_to_end();
     const Pushed pushed = complete_receive();
-    if (pushed == Pushed::kNotNow) return begin_again(kLockRetry);
     if (pushed == Pushed::kNoRoom) {
       receive.carried = 0;
       return start_moving(by_engine);
     }
+    if (pushed != Pushed::kYes) return not_completed(pushed);
   }
   return complete();
 }

@@ -76,10 +76,9 @@ struct Requester final : rnic::CarrierState {
   // For a send with invalidate: whether its key names a window there.
   bool may_invalidate() const;
   void prepare_receive(std::uint64_t wr_id, ibv_wc_opcode opcode, std::uint64_t bytes);
-  // Completes the receive that was prepared: as it should be; and in any way, carrying nothing
-  // (false: not now).
+  // Completes the receive that was prepared: as it should be; and in any way, carrying nothing.
   Pushed complete_receive();
-  bool push_receive(bool is_solicited);
+  Pushed push_receive(bool is_solicited);
 
   // `from` and `to` are ready, and the target is locked: has them moved, now or later.
   Advance move() { return move(by_engine); }
@@ -104,6 +103,8 @@ struct Requester final : rnic::CarrierState {
   // It has lost what it held, or could not come to its end now.
   Advance begin_again(Nanoseconds after = 0);
   Advance not_ready();
+  // The receive is there as before.
+  Advance not_completed(Pushed why);
   // Its target's process has ended, or was never there.
   Advance gone();
   // Somebody else's request is being carried out against the target.

@@ -61,9 +61,9 @@ Pushed Requester::complete_receive() {
   return push({.many = {pieces, count}}, solicited);
 }
 
-bool Requester::push_receive(bool is_solicited) {
+Pushed Requester::push_receive(bool is_solicited) {
   receive.carried = 0;
-  return push({}, is_solicited) == Pushed::kYes;
+  return push({}, is_solicited);
 }
 
 Pushed Requester::push(const rnic::Carried& what, bool is_solicited) {
@@ -74,7 +74,9 @@ Pushed Requester::push(const rnic::Carried& what, bool is_solicited) {
 
 Advance Requester::refuse_receive(bool too_short) {
   receive.status = rnic::refusal(too_short);
-  if (!push_receive(true)) return begin_again(kLockRetry);
+  if (const Pushed pushed = push_receive(true); pushed != Pushed::kYes) {
+    return not_completed(pushed);
+  }
   ports::Port& its_port = target.port(known_port);
   its_port.add(ports::PortCount::kResponderErrors);
   if (too_short) its_port.add(ports::PortCount::kResponderLengthErrors);
@@ -123,6 +125,13 @@ Advance Requester::begin_again(Nanoseconds after) {
   queue_pair.go_back();
   abandon();
   return later(after);
+}
+
+// Whose queue cannot be mapped gets no answer, like one that is not ready: it may be able to later.
+Advance Requester::not_completed(Pushed why) {
+  if (why == Pushed::kNotNow) return begin_again(kLockRetry);
+  queue_pair.go_back();
+  return is_reliable() ? not_ready() : break_off(IBV_WC_SUCCESS);
 }
 
 Advance Requester::busy() {

@@ -51,8 +51,12 @@ Pushed Target::push_tagged(rnic::SharedCompletion& completion, const rnic::Carri
   const rnic::Push push =
       rnic::push_completion(*segment_, queue, completion, carried, solicited, adapter_->token(),
                             adapter_->liveness(), match.info, &held_);
-  if (push == rnic::Push::kBusy) rnic::put_back_tag(*segment_, srq_index_, match.index, held_);
-  if (push == rnic::Push::kBusy || push == rnic::Push::kLost) return Pushed::kNotNow;
+  if (const Pushed not_pushed = why_not(push); not_pushed != Pushed::kYes) {
+    if (push != rnic::Push::kLost) {
+      rnic::put_back_tag(*segment_, srq_index_, match.index, held_);
+    }
+    return not_pushed;
+  }
   kill_point("receive_pushed");
   if (held_.holds()) rnic::tag_completed(*segment_, srq_index_, match.index);
   tell_of_push(push, queue);

@@ -8,6 +8,21 @@
 #include "rnic/srq.h"
 
 namespace gdr::local {
+
+Pushed why_not(rnic::Push push) {
+  switch (push) {
+    case rnic::Push::kBusy:
+    case rnic::Push::kLost:
+      return Pushed::kNotNow;
+    case rnic::Push::kNoRoom:
+      return Pushed::kNoRoom;
+    case rnic::Push::kUnreachable:
+      return Pushed::kUnreachable;
+    default:
+      return Pushed::kYes;
+  }
+}
+
 std::uint32_t Target::number() const {
   return rnic::make_qp_number(rnic::slot_of(token_of(queue_pair_peer())), index_);
 }
@@ -196,12 +211,12 @@ Pushed Target::complete_first(Ring& queue, rnic::SharedCompletion& completion,
       rnic::push_completion(*segment_, completions, completion, carried, solicited,
                             adapter_->token(), adapter_->liveness(), {}, &held_, &producer_);
   if (push != rnic::Push::kPushed) release_producer();
-  if (push == rnic::Push::kBusy || push == rnic::Push::kNoRoom) {
+  if (const Pushed not_pushed = why_not(push); not_pushed != Pushed::kYes) {
     const bool is_back =
+        push != rnic::Push::kLost &&
         store_two_while(held_, queue.receive_head, completion.receive - 1, queue.completing, 0);
-    return is_back && push == rnic::Push::kNoRoom ? Pushed::kNoRoom : Pushed::kNotNow;
+    return is_back ? not_pushed : Pushed::kNotNow;
   }
-  if (push == rnic::Push::kLost) return Pushed::kNotNow;
   kill_point("receive_pushed");
   end_completing(queue);
   tell_of_push(push, completions);

@@ -36,9 +36,13 @@ struct TakenReceive {
 // Whether a receive was completed. If not it is there as before.
 enum class Pushed {
   kYes,
-  kNotNow,  // the request has to be begun again
-  kNoRoom,  // for what its completion would carry: move that, and push again
+  kNotNow,       // the request has to be begun again
+  kNoRoom,       // for what its completion would carry: move that, and push again
+  kUnreachable,  // this process cannot map the queue of its completion
 };
+
+// What a push that stored nothing means for its receive.
+Pushed why_not(rnic::Push push);
 
 // Whether the shared receive queue that an XRC request names could be locked.
 enum class SrqEntry {

@@ -3,7 +3,7 @@
 // order.
 //
 //   FairQueue<Mad> queue;
-//   if (queue.size_of(source) < kMostOfOne) queue.push(source, mad);
+//   if (queue.has_room_for(source, kRoom)) queue.push(source, mad);
 //   while (std::optional<Mad> mad = queue.take()) ...
 //
 // No lock of its own, no bound: both are its owner's.
@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/fair_share.h"
 #include "wire/icrc.h"
 
 namespace gdr::net {
@@ -27,6 +28,10 @@ class FairQueue {
   std::size_t size_of(const wire::Address& source) const {
     const auto found = by_source_.find(source);
     return found == by_source_.end() ? 0 : found->second.size();
+  }
+  // For one more, in a queue that is to hold `room` at most.
+  bool has_room_for(const wire::Address& source, std::size_t room) const {
+    return has_fair_share_left(size_of(source), count_, room);
   }
 
   void push(const wire::Address& source, T what) {

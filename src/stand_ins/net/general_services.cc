@@ -22,7 +22,7 @@ constexpr Nanoseconds kDecideAgain = kMillisecond, kLookingsShare = 10;
 constexpr Nanoseconds kLongestPause = kSecond;
 // Whoever is silent is given up by Neighbours::knows_everyone; that is not waited for for ever.
 constexpr Nanoseconds kMostUndecidedFor = 8 * kSecond;
-constexpr std::size_t kMostDeliveries = 4096, kMostOfSource = 2048;
+constexpr std::size_t kMostDeliveries = 4096;
 
 }  // namespace
 
@@ -69,11 +69,10 @@ Nanoseconds GeneralServices::route(Nanoseconds time) {
   ArrivedMad arrived;
   for (std::uint32_t i = 0; i < kMostAtOnce && inbox_.take(&arrived); ++i) {
     if (route(arrived, Knows::kSome)) continue;
-    const wire::Address& source = arrived.mad.source;
-    if (undecided_.size() == kMostUndecided || undecided_.size_of(source) == kMostUndecided / 2) {
-      counters_.add(Counter::kMadNoRoom);
+    if (undecided_.has_room_for(arrived.mad.source, kMostUndecided)) {
+      undecided_.push(arrived.mad.source, {arrived, time});
     } else {
-      undecided_.push(source, {arrived, time});
+      counters_.add(Counter::kMadNoRoom);
     }
   }
   decide(time);
@@ -190,10 +189,10 @@ void GeneralServices::deliver(const Mad& mad, IsFor is_for) {
   for (const std::shared_ptr<Gsi>& gsi : open_) {
     if (!is_for(*gsi)) continue;
     somebody = true;
-    if (deliveries_.size() >= kMostDeliveries || deliveries_.size_of(mad.source) >= kMostOfSource) {
-      counters_.add(Counter::kMadNoRoom);
-    } else {
+    if (deliveries_.has_room_for(mad.source, kMostDeliveries)) {
       deliveries_.push(mad.source, {gsi, mad});
+    } else {
+      counters_.add(Counter::kMadNoRoom);
     }
   }
   if (!somebody) counters_.add(Counter::kMadForNobody);

@@ -7,7 +7,7 @@ namespace gdr::net {
 MadInbox::Put MadInbox::put(const ArrivedMad& arrived) {
   const std::lock_guard guard(mutex_);
   if (waiting_.size() == kRoom) return Put::kNoRoom;
-  if (waiting_.size_of(arrived.mad.source) == kRoomOfSource) return Put::kSourceHasNoRoom;
+  if (!waiting_.has_room_for(arrived.mad.source, kRoom)) return Put::kSourceHasNoRoom;
   waiting_.push(arrived.mad.source, arrived);
   return waiting_.size() == 1 ? Put::kFirst : Put::kBehindOthers;
 }

@@ -4,8 +4,7 @@
 //   switch (inbox.put(arrived)) { case MadInbox::Put::kFirst: wake_the_thread(); ... }
 //   while (inbox.take(&arrived)) ...
 //
-// It has an end, and one source may not fill it: the others' are taken while it floods. Threads:
-// any.
+// It has an end, and those that flood may not fill it (base/fair_share.h). Threads: any.
 #pragma once
 
 #include "base/spin_lock.h"
@@ -23,7 +22,7 @@ struct ArrivedMad {
 
 class MadInbox {
  public:
-  static constexpr std::size_t kRoom = 4096, kRoomOfSource = 2048;
+  static constexpr std::size_t kRoom = 4096;
 
   enum class Put { kFirst, kBehindOthers, kSourceHasNoRoom, kNoRoom };
   Put put(const ArrivedMad& arrived);

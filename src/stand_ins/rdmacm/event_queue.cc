@@ -1,6 +1,7 @@
 #include "rdmacm/event_queue.h"
 
 #include <algorithm>
+#include <set>
 
 #include "rdmacm/state.h"
 
@@ -39,7 +40,10 @@ std::unique_ptr<QueuedEvent> EventQueue::take() {
 std::size_t EventQueue::erase_if(
     const std::function<bool(std::unique_ptr<QueuedEvent>&)>& is_erased) {
   const std::size_t erased = std::erase_if(events_, is_erased);
-  if (events_.empty()) last_turns_.clear();
+  if (erased == 0) return 0;
+  std::set<cm::Gid> present;
+  for (const auto& event : events_) present.insert(peer_of(*event));
+  std::erase_if(last_turns_, [&](const auto& last) { return !present.contains(last.first); });
   return erased;
 }
 

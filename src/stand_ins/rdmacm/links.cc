@@ -89,6 +89,7 @@ void forget_half_open(Library& l, Link& link) {
   if (!link.is_half_open || state == cm::State::kReqReceived || state == cm::State::kRepSent)
     return;
   link.is_half_open = false;
+  --l.half_open_together;
   const auto count = l.half_open.find(link.remote_gid);
   if (--count->second == 0) l.half_open.erase(count);
 }
@@ -161,6 +162,7 @@ std::shared_ptr<Link> make_link(Library& l, const LocalAddress& local, const cm:
 void note_half_open(Library& l, Link& link) {
   link.is_half_open = true;
   ++l.half_open[link.remote_gid];
+  ++l.half_open_together;
 }
 
 void advance(Library& l, const std::shared_ptr<Link>& link) {

@@ -87,8 +87,7 @@ GDR_EXPORT int rdma_listen(rdma_cm_id* id, int backlog) {
   }
   mine.reuse_address = false;
   mine.backlog = backlog > 0 && backlog < kDefaultBacklog ? backlog : kDefaultBacklog;
-  // So that one peer that floods does not keep out all others. A short backlog is for few anyway.
-  mine.most_of_one_source = mine.backlog < kShareFrom ? mine.backlog : mine.backlog / 2;
+  mine.shares_backlog = mine.backlog >= kShareFrom;  // a shorter one is for few anyway
   mine.phase = Phase::kListening;
   return 0;
 }

@@ -2,6 +2,7 @@
 // there is room.
 #include <algorithm>
 
+#include "base/fair_share.h"
 #include "base/random.h"
 #include "rdmacm/state.h"
 
@@ -58,15 +59,20 @@ std::optional<ibv_qp_type> type_of(const cm::Message& request) {
 
 // Who accepts a request makes a queue pair for it, of which a process has 16,382; whoever never
 // confirms keeps it for a minute.
-constexpr std::uint32_t kMostHalfOpen = 4096;
+constexpr std::size_t kMostHalfOpen = 12'288, kMostHalfOpenOfOne = 4096;
 
-// Within the listener's backlog, which a peer may not fill alone.
+// Among those that are half open, and in the listener's backlog: peers may fill neither.
 bool has_room(const Library& l, const Id& listener, const cm::Gid& source) {
   const auto half_open = l.half_open.find(source);
-  if (half_open != l.half_open.end() && half_open->second >= kMostHalfOpen) return false;
+  const std::size_t its_own = half_open != l.half_open.end() ? half_open->second : 0;
+  if (its_own >= kMostHalfOpenOfOne ||
+      !has_fair_share_left(its_own, l.half_open_together, kMostHalfOpen)) {
+    return false;
+  }
+  if (!listener.shares_backlog) return listener.backlog > 0;
   const auto found = listener.waiting.find(source);
   const int waiting = found != listener.waiting.end() ? found->second : 0;
-  return listener.backlog > 0 && waiting < listener.most_of_one_source;
+  return waiting < listener.backlog;  // what is left of it: a fair share
 }
 
 std::unique_ptr<Id> make_requested(const Id& listener, const LocalAddress& local,

@@ -113,7 +113,7 @@ struct Id {
   std::uint16_t port = 0;          // bound, host order
   int backlog = 0;                 // how many more requests may wait for the program
   std::map<cm::Gid, int> waiting;  // how many do, by source
-  int most_of_one_source = 0;
+  bool shares_backlog = false;     // among sources: base/fair_share.h
   bool accepted =
       true;  // a request's: until then the program hears no more of it (as of the kernel)
   std::vector<Device*> listening_on;
@@ -143,6 +143,7 @@ struct Library {
   std::map<std::uint32_t, std::shared_ptr<Link>> links;                 // by local communication id
   std::map<std::pair<cm::Gid, std::uint32_t>, std::uint32_t> requests;  // remote id to local id
   std::map<cm::Gid, std::uint32_t> half_open;  // of each peer that asked and did not confirm yet
+  std::size_t half_open_together = 0;
   std::set<std::pair<cm::Time, std::uint32_t>> deadlines;
   std::map<std::uint64_t, cm::Time> left;  // service ids that were listened for, and until when
   std::set<const QueuedEvent*> taken;      // by the program, which has to acknowledge them

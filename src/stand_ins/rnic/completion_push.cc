@@ -150,8 +150,11 @@ Push push_completion(Segment& segment, std::uint32_t queue, const SharedCompleti
   const std::uint32_t capacity = read_once(shared.capacity);
   const std::uint32_t tail = shared.tail.load(std::memory_order_relaxed);
   const std::uint32_t traits = read_once(shared.traits);
-  auto* entries =
-      static_cast<SharedCompletion*>(segment.arena(read_once(shared.ring), ring_bytes(capacity)));
+  const std::uint64_t ring = read_once(shared.ring);
+  auto* entries = static_cast<SharedCompletion*>(segment.arena(ring, ring_bytes(capacity)));
+  if (entries == nullptr && Segment::is_in_arena(ring, ring_bytes(capacity))) {
+    return Push::kUnreachable;
+  }
   if (!is_power_of_two(capacity) || entries == nullptr ||
       !queue_has_room(shared, tail, std::min(read_once(shared.limit), capacity))) {
     if ((traits & kIgnoresOverrun) != 0) return Push::kPushed;

@@ -31,9 +31,10 @@ enum class Push {
   kHeld,      // pushed, the first that moderation holds back: its owner's timer must be told
   kOverrun,   // full: nothing was stored; the queue is in error
   // Only of another process's queue. Nothing was stored:
-  kBusy,    // its owner holds it and does not go on: again later
-  kLost,    // this process was cut off: whatever it held is not its own any more
-  kNoRoom,  // for what the completion would carry: it has to go without
+  kBusy,         // its owner holds it and does not go on: again later
+  kLost,         // this process was cut off: whatever it held is not its own any more
+  kNoRoom,       // for what the completion would carry: it has to go without
+  kUnreachable,  // this process cannot map it: a limit of its address space
 };
 
 // What a completion carries: completion.carried bytes.

@@ -204,10 +204,7 @@ ServiceRequest& Segment::service_request(std::uint32_t index) {
 }
 
 void* Segment::arena(std::uint64_t offset, std::uint64_t length) {
-  if (offset < kArenaAt || offset > kSegmentBytes || length > kSegmentBytes - offset ||
-      offset % 64 != 0) {
-    return nullptr;
-  }
+  if (!is_in_arena(offset, length)) return nullptr;
   if (offset + length <= kFirstBytes) return base_ + offset;
   std::byte* const view = view_up_to(offset + length);
   return view == nullptr ? nullptr : view + (offset - kArenaAt);

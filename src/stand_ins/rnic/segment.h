@@ -69,6 +69,10 @@ class Segment {
   SharedSrq& srq(std::uint32_t index);
   ServiceRequest& service_request(std::uint32_t index);
 
+  static constexpr bool is_in_arena(std::uint64_t offset, std::uint64_t length) {
+    return offset >= kArenaAt && offset <= kSegmentBytes && length <= kSegmentBytes - offset &&
+           offset % 64 == 0;
+  }
   // The bytes [offset, offset + length) of the arena, always at the same address, or nullptr when
   // they leave it or can no longer be mapped. Hot.
   void* arena(std::uint64_t offset, std::uint64_t length);

@@ -30,6 +30,7 @@ class Run {
       if (!input_.obstacle) input_.obstacle = refused_step(done.error(), report_.inventory);
     }
     input_.address_space_shortage = address_space_shortage(kAddressSpace);
+    input_.may_lift_shortage = may_lift_address_space();
     report_.verdict = decide(input_, report_);
     name_host(report_.verdict.next);
     report_.seconds = static_cast<double>(now() - start) / 1e9;

@@ -305,10 +305,12 @@ std::string incomplete(const Verdict& verdict) {
 
 Verdict decide(const VerdictInput& input, const Report& report) {
   Verdict verdict = judge_report(input, report);
-  // Without room, anything fails in any way, and no device is at fault.
+  // Without room anything fails in any way, so that is looked at first; and stand-ins have nothing
+  // that their other causes could be about.
   if (verdict.kind == VerdictKind::kFailed && !input.address_space_shortage.empty()) {
-    verdict.causes = {input.address_space_shortage};
-    verdict.next = text::Command("ulimit -v unlimited");
+    if (parts_played(report, false).empty()) verdict.causes.clear();
+    verdict.causes.insert(verdict.causes.begin(), input.address_space_shortage);
+    if (input.may_lift_shortage) verdict.next = text::Command("ulimit -v unlimited");
   }
   verdict.on = gpus_that_took_part(report);
   verdict.ways = ways_taken(report);

@@ -15,6 +15,7 @@ struct VerdictInput {
   std::optional<Obstacle> obstacle;
   std::optional<Obstacle> replaced;    // see replaced_hardware()
   std::string address_space_shortage;  // what it is; empty: this process may map what it needs
+  bool may_lift_shortage = false;
 };
 
 Verdict decide(const VerdictInput& input, const Report& report);

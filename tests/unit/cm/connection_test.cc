@@ -195,10 +195,41 @@ TEST_F(Pair, TheEndOfAProcessThatHasNotAnsweredTheReplyIsARejection) {
   EXPECT_EQ(next(passive), Event::kRequest);
   passive.reply({.kind = Kind::kRep}, now);
   passive.peer_ended(now);
+  EXPECT_FALSE(passive.poll_event()) << "it may have";
+  now = *passive.deadline();
+  passive.expire(now);
   const auto event = passive.poll_event();
   ASSERT_TRUE(event);
   EXPECT_EQ(event->kind, Event::kRejected);
   EXPECT_EQ(event->status, kRejectConsumerDefined);
+  EXPECT_EQ(passive.state(), State::kTimeWait);
+}
+
+// A client that connects, writes, and is gone.
+TEST_F(Pair, TheEndOfAProcessOvertakesNotWhatItSaidBefore) {
+  active.request({.kind = Kind::kReq}, now);
+  carry();
+  EXPECT_EQ(next(passive), Event::kRequest);
+  passive.reply({.kind = Kind::kRep}, now);
+  carry();
+  EXPECT_EQ(next(active), Event::kReply);
+  active.ready({.kind = Kind::kRtu}, now);
+  passive.peer_ended(now);
+  carry();
+  EXPECT_EQ(next(passive), Event::kEstablished);
+  EXPECT_EQ(next(passive), Event::kDisconnected);
+  EXPECT_FALSE(passive.poll_event());
+  EXPECT_EQ(passive.state(), State::kTimeWait);
+}
+
+TEST_F(Pair, WhoDisconnectsFromAProcessThatHasEndedWaitsForNoReply) {
+  active.request({.kind = Kind::kReq}, now);
+  carry();
+  EXPECT_EQ(next(passive), Event::kRequest);
+  passive.reply({.kind = Kind::kRep}, now);
+  passive.peer_ended(now);
+  EXPECT_TRUE(passive.disconnect(now));
+  EXPECT_EQ(next(passive), Event::kDisconnected);
 }
 
 TEST_F(Pair, TheEndOfAProcessTakesBackItsRequest) {

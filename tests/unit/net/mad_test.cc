@@ -122,16 +122,47 @@ TEST(MadInbox, SourcesTakeTurnsAndEachKeepsItsOrder) {
   EXPECT_TRUE(inbox.empty());
 }
 
-TEST(MadInbox, HasAnEndForEachSourceAndForAll) {
+TEST(MadInbox, LeavesAsMuchToOthersAsAnySourceHas) {
   MadInbox inbox;
-  const wire::Address first = ipv4(10, 0, 0, 1), second = ipv4(10, 0, 0, 2);
-  for (std::size_t i = 0; i < MadInbox::kRoomOfSource; ++i) inbox.put(from(first, 0));
-  EXPECT_EQ(inbox.put(from(first, 0)), MadInbox::Put::kSourceHasNoRoom);
-  EXPECT_EQ(inbox.put(from(second, 0)), MadInbox::Put::kBehindOthers);
-  for (std::size_t i = 1; i < MadInbox::kRoom - MadInbox::kRoomOfSource; ++i) {
-    ASSERT_EQ(inbox.put(from(second, 0)), MadInbox::Put::kBehindOthers) << i;
+  const auto fill_from = [&](std::uint32_t source) {
+    const wire::Address address =
+        ipv4(10, 0, static_cast<std::uint8_t>(source >> 8), static_cast<std::uint8_t>(source));
+    std::size_t taken = 0;
+    MadInbox::Put put{};
+    while ((put = inbox.put(from(address, 0))) <= MadInbox::Put::kBehindOthers) ++taken;
+    EXPECT_EQ(put, MadInbox::Put::kSourceHasNoRoom);
+    return taken;
+  };
+  EXPECT_EQ(fill_from(1), MadInbox::kRoom / 2);
+  EXPECT_EQ(fill_from(2), MadInbox::kRoom / 4);
+  EXPECT_EQ(fill_from(1), 0u);
+}
+
+TEST(MadInbox, HasAnEnd) {
+  MadInbox inbox;
+  for (std::uint32_t i = 0; i < MadInbox::kRoom; ++i) {
+    const wire::Address source =
+        ipv4(10, 0, static_cast<std::uint8_t>(i >> 8), static_cast<std::uint8_t>(i));
+    ASSERT_LE(inbox.put(from(source, 0)), MadInbox::Put::kBehindOthers) << i;
   }
-  EXPECT_EQ(inbox.put(from(ipv4(10, 0, 0, 3), 0)), MadInbox::Put::kNoRoom);
+  EXPECT_EQ(inbox.put(from(ipv4(11, 0, 0, 3), 0)), MadInbox::Put::kNoRoom);
+}
+
+TEST(FairQueue, GivesEqualSharesToThoseThatTakeAllTheyGet) {
+  constexpr std::size_t kRoom = 1000;
+  constexpr std::uint8_t kFlooding = 4;
+  FairQueue<int> queue;
+  // As they are taken in turn and come again, who came later catches up.
+  for (int round = 0; round < 10'000; ++round) {
+    for (std::uint8_t i = 0; i < kFlooding; ++i) {
+      if (queue.has_room_for(ipv4(10, 0, 0, i), kRoom)) queue.push(ipv4(10, 0, 0, i), round);
+    }
+    if (round % 3 == 0) queue.take();
+  }
+  for (std::uint8_t i = 0; i < kFlooding; ++i) {
+    EXPECT_NEAR(static_cast<double>(queue.size_of(ipv4(10, 0, 0, i))), kRoom / (kFlooding + 1), 2);
+  }
+  EXPECT_TRUE(queue.has_room_for(ipv4(10, 0, 0, 99), kRoom));
 }
 
 TEST(FairQueue, GoesOnInTurnWhenSomeHaveLeft) {

@@ -52,17 +52,21 @@ Situation on_stand_ins() {
   return situation;
 }
 
-TEST(Verdict, OfAFailureWithoutAddressSpaceNamesThatAsTheOnlyCause) {
-  Situation situation = on_stand_ins();
+TEST(Verdict, OfAFailureWithoutAddressSpaceNamesThatFirst) {
+  Situation situation = on_hardware();
   situation.input.address_space_shortage = "this process may map only 512 MiB";
   EXPECT_TRUE(situation.verdict().causes.empty()) << "nothing has failed";
-  situation.report.checks = {check("RC write", Status::kFailed)};
-  EXPECT_EQ(situation.verdict().causes,
-            std::vector<std::string>{"this process may map only 512 MiB"});
-  EXPECT_EQ(situation.verdict().next.text(), "ulimit -v unlimited");
   situation.input.obstacle =
       Obstacle{{"no memory"}, {"another cause"}, text::Command("another command")};
-  EXPECT_EQ(situation.verdict().causes.size(), 1u);
+  EXPECT_EQ(situation.verdict().causes,
+            (std::vector<std::string>{"this process may map only 512 MiB", "another cause"}));
+  EXPECT_EQ(situation.verdict().next.text(), "another command") << "the limit is not ours to lift";
+  situation.input.may_lift_shortage = true;
+  EXPECT_EQ(situation.verdict().next.text(), "ulimit -v unlimited");
+  situation.report.inventory.soft_nic = situation.report.inventory.soft_gpu = true;
+  EXPECT_EQ(situation.verdict().causes,
+            std::vector<std::string>{"this process may map only 512 MiB"})
+      << "of stand-ins";
 }
 
 TEST(Verdict, OnHardwareIsProved) {

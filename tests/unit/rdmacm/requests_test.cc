@@ -187,6 +187,43 @@ TEST_F(Requests, OfOnePeerLeaveHalfOfTheBacklogToOthers) {
   EXPECT_EQ(gsi_.counted(GDR_GSI_BACKLOG_FULL), 10'000u - 512) << "the other is let in";
 }
 
+TEST_F(Requests, OfManyPeersThatFloodLeaveRoomToOthers) {
+  constexpr std::uint32_t kFlooding = 20;
+  rdma_cm_id* listener = listen();
+  const std::uint64_t service = service_of(listener);
+  rdma_conn_param param{};
+  param.qp_num = 5;
+  std::vector<rdma_cm_id*> accepted;
+  std::uint32_t id = 0;
+  // The program accepts what it takes; nobody confirms.
+  for (int round = 0; round < 1'000; ++round) {
+    for (std::uint32_t peer = 0; peer < kFlooding; ++peer) {
+      gsi_.deliver(request_to(service, kPeersId + ++id), peer_address(peer));
+    }
+    for (std::uint32_t i = 0; i < kFlooding; ++i) {
+      const auto told = next();
+      if (!told) break;
+      ASSERT_EQ(rdma_accept(told->id, &param), 0);
+      accepted.push_back(told->id);
+    }
+    (void)gsi_.take_sent();
+  }
+  EXPECT_LT(accepted.size(), 12'288u) << "of 16,382 queue pairs that a process may have";
+  rdma_cm_id* others = requested(listener, 30'000);
+  ASSERT_NE(others, nullptr);
+  EXPECT_EQ(rdma_accept(others, &param), 0);
+  // Nor do they fill the backlog of a program that takes nothing.
+  for (rdma_cm_id* one : accepted) rdma_destroy_id(one);
+  for (std::uint32_t i = 0; i < 2'000 * kFlooding; ++i) {
+    gsi_.deliver(request_to(service, kPeersId + ++id), peer_address(100 + i % kFlooding));
+  }
+  const std::uint32_t refused = gsi_.counted(GDR_GSI_BACKLOG_FULL);
+  for (std::uint32_t i = 0; i < 10; ++i) {
+    gsi_.deliver(request_to(service, kPeersId + ++id), peer_address(40'000));
+  }
+  EXPECT_EQ(gsi_.counted(GDR_GSI_BACKLOG_FULL), refused);
+}
+
 // The program takes the requests one by one, and is slow.
 TEST_F(Requests, OfOnePeerDelayAnothersByOneOfTheirsEach) {
   rdma_cm_id* listener = listen();
