@@ -3,6 +3,7 @@
 (support/cluster.py), while somebody attacks it. stranger: another account of rank 0's host sits at the port where the
 ranks look for it, and either invites them to a collector of its own or passes on what they and rank 0 say. liar: a
 process of the job, which so has the run's token, says that it is another host."""
+import ctypes
 import hashlib
 import hmac
 import json
@@ -138,6 +139,37 @@ def text(value):
     return struct.pack("<I", len(value)) + value
 
 
+SODIUM = ctypes.CDLL("libsodium.so.23")
+
+
+def measured(value):
+    """A length below 2**14, in seven bits to a byte, and then the bytes."""
+    length = len(value)
+    return (bytes([length]) if length < 128 else bytes([length & 127 | 128, length >> 7])) + value
+
+
+class Cpace:
+    """draft-irtf-cfrg-cpace over ristretto255, from the draft and not from gdrkit's own."""
+
+    def __init__(self, secret):
+        head = measured(b"CPaceRistretto255") + measured(secret)
+        text_of_generator = head + measured(bytes(max(0, 127 - len(head)))) + measured(b"") + measured(b"")
+        generator = ctypes.create_string_buffer(32)
+        SODIUM.crypto_core_ristretto255_from_hash(generator, hashlib.sha512(text_of_generator).digest())
+        self.scalar = ctypes.create_string_buffer(32)
+        SODIUM.crypto_core_ristretto255_scalar_random(self.scalar)
+        self.point = self.times(generator.raw)
+
+    def times(self, point):
+        product = ctypes.create_string_buffer(32)
+        expect(SODIUM.crypto_scalarmult_ristretto255(product, self.scalar, point) == 0, "a point of the group")
+        return product.raw
+
+    def client_key(self, server, about):
+        return hashlib.sha512(measured(b"CPaceRistretto255_ISK") + measured(b"") + measured(self.times(server)) +
+                              measured(self.point) + measured(about) + measured(server) + measured(about)).digest()
+
+
 class Member:
     """What a process of the job can do by hand: it has the token."""
 
@@ -148,11 +180,12 @@ class Member:
         kind, welcome = self.receive()
         expect(kind == WELCOME, kind)
         version = welcome[12:12 + struct.unpack("<I", welcome[8:12])[0]]
-        nonce = os.urandom(32)
-        about = (b"gdr fabric 2 " + struct.pack(">I", rank) + b"\0" * 10 + b"\xff\xff" + socket.inet_aton(address) +
+        own = Cpace(token)
+        about = (b"gdr fabric 3 " + struct.pack(">I", rank) + b"\0" * 10 + b"\xff\xff" + socket.inet_aton(address) +
                  struct.pack(">H", port))
-        agreed = self.mac(token, struct.pack(">I", len(about)) + about + nonce + welcome[-32:])
-        self.send(KNOCK, welcome[:8] + text(version) + struct.pack("<I", rank) + nonce + self.mac(agreed, b"proof\1"))
+        agreed = own.client_key(welcome[-32:], about)
+        self.send(KNOCK, welcome[:8] + text(version) + struct.pack("<I", rank) + own.point +
+                  self.mac(agreed, b"proof\1"))
         kind, admitted = self.receive()
         expect(kind == ADMITTED and admitted == self.mac(agreed, b"proof\2"), (kind, admitted))
         self.keys = (self.mac(agreed, b"frame\1"), self.mac(agreed, b"frame\2"))

@@ -18,16 +18,6 @@ std::uint64_t drawn = 0;
 std::uint64_t random_u64() { return ++drawn * 0x9e3779b97f4a7c15; }
 }  // namespace gdr
 
-namespace gdr::process {
-// Without the time that it takes.
-Digest slow_key(std::span<const std::uint8_t> password, std::span<const std::uint8_t> salt,
-                std::uint32_t) {
-  Hmac hmac(password);
-  hmac.add(salt);
-  return hmac.end();
-}
-}  // namespace gdr::process
-
 namespace gdr::host {
 // Nothing is read of this machine.
 Root::Root(const std::string&) : is_whole_(true) {}
@@ -63,22 +53,23 @@ std::string text_of(Input& input) {
 void serve_hostile_collector(Input& input) {
   auto ends = *process::Connection::pair();
   const int collector = ends[0].get();
-  const Nonce members = [] {
-    drawn = 0;
-    return process::random_nonce();
-  }();
+  // The member draws the same, so that it is known here what it will say.
+  drawn = 0;
+  const Point members = share_of(kToken).point();
+  const bool knows = input.byte() != 5;
+  const process::Share own = share_of(knows ? kToken : "another");
   drawn = 0;
   Welcome welcome;
   welcome.version = kVersion;
+  welcome.point = own.point();
   const std::uint8_t wrong = input.byte();
   if (wrong == 1) welcome.version = text_of(input);
   if (wrong == 2) welcome.magic = input.byte();
   if (wrong == 3) welcome.protocol = input.byte();
   put(collector, wrong == 4 ? input.bytes(input.byte())
                             : process::frame(Talk::number_of<Welcome>(), process::encode(welcome)));
-  const std::string token = wrong == 5 ? "another" : kToken;
   const process::Agreement agreement =
-      agree_on(token, 3, wrong == 6 ? Endpoint{1} : Endpoint{}, {members, welcome.nonce});
+      *agree_on(own, members, Side::kServer, 3, wrong == 6 ? Endpoint{1} : Endpoint{});
   if (wrong != 7) {
     const Admitted admitted{agreement.proof(wrong == 8 ? Side::kClient : Side::kServer)};
     put(collector, process::frame(Talk::number_of<Admitted>(), process::encode(admitted)));
@@ -103,7 +94,7 @@ void serve_hostile_collector(Input& input) {
     said.add(std::span(piece).first(static_cast<std::size_t>(got)));
   }
   // Who has not proved that it knows the token is told nothing but the proof for it.
-  const bool has_proved = wrong != 2 && !(wrong >= 4 && wrong <= 8);
+  const bool has_proved = knows && wrong != 2 && wrong != 4 && !(wrong >= 6 && wrong <= 8);
   for (std::size_t count = 0;; ++count) {
     const auto message = said.next();
     require(static_cast<bool>(message));

@@ -83,10 +83,10 @@ class Peer {
     if (wrong == 4) knock.magic = input.byte();
     rank_ = input.byte() % 5;
     knock.rank = rank_;
-    knock.nonce = process::random_nonce();
-    const std::string token = is_own_ ? "" : wrong == 5 ? "another" : kToken;
+    const process::Share own = share_of(is_own_ ? "" : wrong == 5 ? "another" : kToken);
+    knock.point = own.point();
     const Endpoint endpoint = wrong == 6 ? Endpoint{1} : endpoint_of(fd_.get(), Side::kClient);
-    agreement_.emplace(agree_on(token, rank_, endpoint, {knock.nonce, *welcome_}));
+    agreement_ = agree_on(own, *welcome_, Side::kClient, rank_, endpoint);
     knock.proof = agreement_->proof(wrong == 7 ? Side::kServer : Side::kClient);
     knows_ = knows_ || wrong < 5 || wrong > 7;
     Bytes bytes = process::encode(knock);
@@ -143,7 +143,7 @@ class Peer {
   void take(Received& received) {
     if (arriving_seal_) require(static_cast<bool>(arriving_seal_->open(received)));
     if (received.kind == Talk::number_of<Welcome>()) {
-      welcome_ = process::decode<Welcome>(received.bytes)->nonce;
+      welcome_ = process::decode<Welcome>(received.bytes)->point;
     } else if (received.kind == Talk::number_of<Admitted>()) {
       require(knows());
       require(process::decode<Admitted>(received.bytes)->proof == agreement_->proof(Side::kServer));
@@ -165,7 +165,7 @@ class Peer {
   bool knows_ = false;
   std::uint32_t rank_ = 0;
   process::FrameBuffer arriving_{1 << 20};
-  std::optional<Nonce> welcome_;
+  std::optional<Point> welcome_;
   std::optional<process::Agreement> agreement_;
   std::optional<Seal> leaving_, arriving_seal_;
   Connect connect_;

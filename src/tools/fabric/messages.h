@@ -27,14 +27,14 @@ using process::Nothing;
 
 constexpr std::uint32_t kMagic = 0x67647266;  // "gdrf"
 // Changes with every message below.
-constexpr std::uint32_t kProtocol = 2;
+constexpr std::uint32_t kProtocol = 3;
 
 // The collector's first word to whoever connects.
 struct Welcome {
   std::uint32_t magic = kMagic, protocol = kProtocol;
   std::string version;
-  std::array<std::uint8_t, 32> nonce{};
-  GDR_FIELDS(magic, protocol, version, nonce)
+  process::Point point{};
+  GDR_FIELDS(magic, protocol, version, point)
 };
 
 // The member's answer. The first fields never change, so that a member of another version can be
@@ -43,8 +43,9 @@ struct Knock {
   std::uint32_t magic = kMagic, protocol = kProtocol;
   std::string version;
   std::uint32_t rank = 0;
-  std::array<std::uint8_t, 32> nonce{}, proof{};
-  GDR_FIELDS(magic, protocol, version, rank, nonce, proof)
+  process::Point point{};
+  process::Digest proof{};
+  GDR_FIELDS(magic, protocol, version, rank, point, proof)
 };
 // The collector knows the token, too. All that follows is sealed, both ways.
 struct Admitted {

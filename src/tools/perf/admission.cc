@@ -11,17 +11,19 @@ Result<Hello> Admission::handle(const Hello& request) {
 }
 
 Result<Challenge::Reply> Admission::handle(const Challenge& request) {
-  if (!greeted_ || nonces_) return too_early("challenge");
-  nonces_ = {request.nonce, process::random_nonce()};
+  if (!greeted_ || challenged_) return too_early("challenge");
+  challenged_ = true;
   done_ = !secret_.has_value();
-  return Challenge::Reply{nonces_->server, secret_ ? secret_->salt : Nonce{}, secret_.has_value()};
+  if (!secret_) return Challenge::Reply{};
+  const process::Share own(secret_->key_for(self_.program));
+  agreement_ = process::Agreement::make(own, request.point, process::Side::kServer, self_.program);
+  return Challenge::Reply{own.point(), true};
 }
 
-// The client first: who knows no secret learns nothing that a guess could be tried on.
 Result<Authenticate::Reply> Admission::handle(const Authenticate& request) {
-  if (!nonces_ || done_) return too_early("authenticate");
-  agreement_.emplace(secret_->key, self_.program, *nonces_);
-  if (!process::are_equal(request.proof, agreement_->proof(process::Side::kClient))) {
+  if (!challenged_ || done_) return too_early("authenticate");
+  if (!agreement_ ||
+      !process::are_equal(request.proof, agreement_->proof(process::Side::kClient))) {
     agreement_.reset();
     refused_ = Error{EACCES, "the client has a different secret"};
     return Error{EACCES,
@@ -32,7 +34,7 @@ Result<Authenticate::Reply> Admission::handle(const Authenticate& request) {
 }
 
 void Admission::seal(process::Connection& talk) {
-  if (!agreement_) return;
+  if (!agreement_ || !done_) return;
   talk.seal(*agreement_, process::Side::kServer);
   agreement_.reset();
 }

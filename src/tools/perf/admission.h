@@ -15,7 +15,7 @@ namespace gdr::perf {
 class Admission {
  public:
   // The secret outlives this.
-  Admission(Introduction self, const std::optional<SaltedKey>& secret)
+  Admission(Introduction self, const std::optional<Secret>& secret)
       : self_(std::move(self)), secret_(secret) {}
 
   Result<Hello> handle(const Hello& request);
@@ -31,9 +31,8 @@ class Admission {
 
  private:
   const Introduction self_;
-  const std::optional<SaltedKey>& secret_;
-  bool greeted_ = false, done_ = false;
-  std::optional<process::Nonces> nonces_;
+  const std::optional<Secret>& secret_;
+  bool greeted_ = false, challenged_ = false, done_ = false;
   std::optional<process::Agreement> agreement_;  // until all is sealed
   std::optional<Error> refused_;
 };

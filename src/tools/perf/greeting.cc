@@ -37,4 +37,12 @@ Result<void> check_proof(const Result<Authenticate::Reply>& answer,
   return Error{EACCES, "the server does not know the secret, so it may be an impostor"};
 }
 
+Result<process::Agreement> agree_with(const Challenge::Reply& server, const process::Share& own,
+                                      const Introduction& self) {
+  std::optional<process::Agreement> agreement =
+      process::Agreement::make(own, server.point, process::Side::kClient, self.program);
+  if (!agreement) return Error{EPROTO, "the server is not " + self.program};
+  return *agreement;
+}
+
 }  // namespace gdr::perf

@@ -26,15 +26,15 @@ struct Hello {
   using Reply = Hello;
 };
 
-// Whether there is a secret, and both sides' random numbers for it.
+// Whether there is a secret, and each side's part of an agreement on it.
 struct Challenge {
-  Nonce nonce{};
+  Point point{};
   bool has_secret = false;
-  GDR_FIELDS(nonce, has_secret)
+  GDR_FIELDS(point, has_secret)
   struct Reply {
-    Nonce nonce{}, salt{};
+    Point point{};
     bool wants_secret = false;
-    GDR_FIELDS(nonce, salt, wants_secret)
+    GDR_FIELDS(point, wants_secret)
   };
 };
 // The client knows the secret, and then the server does.
@@ -58,6 +58,9 @@ Result<void> check_hello(const Introduction& self, const Result<Hello>& answer);
 Result<void> check_challenge(bool wants_secret, bool has_secret);
 Result<void> check_proof(const Result<Authenticate::Reply>& answer,
                          const process::Agreement& agreement);
+// Of the client, with a secret.
+Result<process::Agreement> agree_with(const Challenge::Reply& server, const process::Share& own,
+                                      const Introduction& self);
 
 // The client's half. EPROTO: the server is another program, or speaks another version. EACCES: the
 // secrets do not match.
@@ -66,17 +69,19 @@ Result<void> greet(Talk& talk, const Introduction& self, const std::optional<Sec
   constexpr Nanoseconds kAnswer = 30 * kSecond;
   const Result<Hello> hello = talk.call(Hello{self.magic, self.protocol, self.version}, kAnswer);
   if (Result<void> known = check_hello(self, hello); !known) return known;
-  const Nonce own = process::random_nonce();
-  const Result<Challenge::Reply> challenge = talk.call(Challenge{own, secret.has_value()}, kAnswer);
+  std::optional<process::Share> own;
+  if (secret) own.emplace(secret->key_for(self.program));
+  const Result<Challenge::Reply> challenge =
+      talk.call(Challenge{own ? own->point() : Point{}, own.has_value()}, kAnswer);
   if (!challenge) return challenge.error();
-  Result<void> agreed = check_challenge(challenge->wants_secret, secret.has_value());
-  if (!agreed || !secret) return agreed;
-  const process::Agreement agreement(secret->key(challenge->salt), self.program,
-                                     {own, challenge->nonce});
+  Result<void> both = check_challenge(challenge->wants_secret, own.has_value());
+  if (!both || !own) return both;
+  const Result<process::Agreement> agreement = agree_with(*challenge, *own, self);
+  if (!agreement) return agreement.error();
   const Result<Authenticate::Reply> answer =
-      talk.call(Authenticate{agreement.proof(process::Side::kClient)}, kAnswer);
-  if (Result<void> proved = check_proof(answer, agreement); !proved) return proved;
-  talk.seal(agreement, process::Side::kClient);
+      talk.call(Authenticate{agreement->proof(process::Side::kClient)}, kAnswer);
+  if (Result<void> proved = check_proof(answer, *agreement); !proved) return proved;
+  talk.seal(*agreement, process::Side::kClient);
   return {};
 }
 

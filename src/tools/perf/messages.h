@@ -20,7 +20,7 @@ namespace gdr::perf {
 
 constexpr std::uint32_t kMagic = 0x67647270;  // "gdrp"
 // Grows with every change of what follows: sides of different protocols do not talk.
-constexpr std::uint32_t kProtocol = 5;
+constexpr std::uint32_t kProtocol = 6;
 
 using process::Failure;
 using process::Nothing;

@@ -15,8 +15,6 @@ namespace {
 constexpr std::size_t kLeast = 16, kMost = 4096;  // bytes
 constexpr std::size_t kLeastDifferent = 8;        // of them
 constexpr const char* kMakeOne = "make one: (umask 077; head -c 32 /dev/urandom | base64 > FILE)";
-// HMACs for a key. Every rank of a run and every connection of a client waits for them.
-constexpr std::uint32_t kRounds = 200'000;
 
 Error unfit(const std::string& path, int code, const std::string& why) {
   return {code, "--secret " + path + ": " + why};
@@ -69,13 +67,10 @@ Result<std::optional<Secret>> Secret::read_given(const std::optional<std::string
   return std::optional<Secret>(*std::move(secret));
 }
 
-Digest Secret::key(std::span<const std::uint8_t> salt) const {
-  return process::slow_key(text_, salt, kRounds);
-}
-
-SaltedKey Secret::salted() const {
-  const Nonce salt = process::random_nonce();
-  return {salt, key(salt)};
+Digest Secret::key_for(std::string_view purpose) const {
+  process::Hmac hmac(text_);
+  hmac.add(std::span(reinterpret_cast<const std::uint8_t*>(purpose.data()), purpose.size()));
+  return hmac.end();
 }
 
 }  // namespace gdr::perf

@@ -1,10 +1,8 @@
-// Secret: a text that both sides know, from a file of their users' own. Neither says it, and what
-// they prove to each other (process/agreement.h) is made of a key that is slow to compute from it:
-// whoever has heard or provoked a proof and guesses texts pays for each guess.
+// Secret: a text that both sides know, from a file of their users' own. Neither says it, and
+// nothing that they say serves to find it by trying (process/agreement.h).
 //
 //   Result<Secret> secret = Secret::read("/home/me/.gdr-secret");
-//   const SaltedKey own = secret->salted();          // a server, once
-//   const Digest key = secret->key(theirs.salt);     // a client
+//   const process::Share own(secret->key_for("gdr perf"));
 #pragma once
 
 #include <array>
@@ -19,12 +17,7 @@
 namespace gdr::perf {
 
 using process::Digest;
-using process::Nonce;
-
-struct SaltedKey {
-  Nonce salt{};
-  Digest key{};
-};
+using process::Point;
 
 class Secret {
  public:
@@ -34,10 +27,7 @@ class Secret {
   // Nothing, where no file was given.
   static Result<std::optional<Secret>> read_given(const std::optional<std::string>& path);
 
-  // Takes 0.1 to 0.2 s of a processor.
-  Digest key(std::span<const std::uint8_t> salt) const;
-  // With a new salt.
-  SaltedKey salted() const;
+  Digest key_for(std::string_view purpose) const;
 
  private:
   explicit Secret(std::vector<std::uint8_t> text) : text_(std::move(text)) {}

@@ -28,7 +28,7 @@ Result<void> serve(const Options& options, const std::function<void(const std::s
   terms.processors = options.processors;
   Result<std::optional<Secret>> secret = Secret::read_given(options.secret_file);
   if (!secret) return secret.error();
-  if (*secret) terms.secret = (*secret)->salted();
+  terms.secret = *secret;
   Result<Choice> choice = choose(options, Role::kServer);
   if (!choice) return choice.error();
   Result<Ports> ports = open_ports(choice->names);

@@ -22,7 +22,7 @@ namespace gdr::perf {
 
 // What a server grants its clients.
 struct Terms {
-  std::optional<SaltedKey> secret;         // that they must know
+  std::optional<Secret> secret;            // that they must know
   std::optional<Nanoseconds> whole;        // time from Begin on; nothing: as long as it takes
   Nanoseconds greeting = 10 * kSecond;     // until it is known who it is
   Nanoseconds before_plan = 60 * kSecond;  // until Begin; it keeps nobody waiting

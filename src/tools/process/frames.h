@@ -19,7 +19,7 @@
 
 #include "base/result.h"
 #include "process/codec.h"
-#include "process/sha256.h"
+#include "process/hmac.h"
 
 namespace gdr::process {
 

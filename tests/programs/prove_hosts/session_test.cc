@@ -79,7 +79,7 @@ class ProofSession : public testing::Test {
   }
 
   ServerOptions options_;
-  std::optional<perf::SaltedKey> secret_;
+  std::optional<perf::Secret> secret_;
   Booth booth_;
   std::atomic<bool> interrupted_{false};
   std::vector<std::thread> threads_;
@@ -110,7 +110,7 @@ TEST_F(ProofSession, ServesNobodyWithoutTheSecret) {
   ASSERT_EQ(write(file, "a secret of its own", 19), 19);
   close(file);
   finish();
-  secret_ = perf::Secret::read(path)->salted();
+  secret_ = *perf::Secret::read(path);
   unlink(path);
   client_ = connect();
   ASSERT_EQ(ask(*client_, perf::Hello{kMagic, kProtocol, "9"}), "");

@@ -214,7 +214,7 @@ TEST(FabricRendezvous, WhoDoesNotKnowTheSecretIsToldNothing) {
     said.append(piece, static_cast<std::size_t>(got));
   }
   EXPECT_EQ(said.find("18600"), std::string::npos);
-  EXPECT_LT(said.size(), 100u) << "the step, a salt and a random number";
+  EXPECT_LT(said.size(), 100u) << "the step and a point";
 }
 
 // Longer than whatever is read before a proof.

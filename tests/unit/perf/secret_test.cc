@@ -68,21 +68,13 @@ TEST_F(SecretFile, IsAnOrdinaryFile) {
 }
 
 TEST_F(SecretFile, IsTheSameWithAndWithoutAnEndOfLine) {
-  const Nonce salt{1};
   write("sixteen letters.");
-  const Digest without = Secret::read(path_)->key(salt);
+  const Digest without = Secret::read(path_)->key_for("a run");
+  EXPECT_NE(Secret::read(path_)->key_for("another"), without);
   write("sixteen letters.\n");
-  EXPECT_EQ(Secret::read(path_)->key(salt), without);
+  EXPECT_EQ(Secret::read(path_)->key_for("a run"), without);
   write("sixteen letters. ");
-  EXPECT_NE(Secret::read(path_)->key(salt), without);
-}
-
-TEST_F(SecretFile, MakesAnotherKeyWithEachSalt) {
-  write("sixteen letters.");
-  const Secret secret = *Secret::read(path_);
-  const SaltedKey one = secret.salted();
-  EXPECT_EQ(secret.key(one.salt), one.key);
-  EXPECT_NE(secret.salted().key, one.key);
+  EXPECT_NE(Secret::read(path_)->key_for("a run"), without);
 }
 
 }  // namespace

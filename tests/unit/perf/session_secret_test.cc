@@ -21,7 +21,7 @@ constexpr const char *kRight = "as long as the night", *kWrong = "as long as the
 
 Terms with_secret() {
   Terms terms;
-  terms.secret = secret_of(kRight).salted();
+  terms.secret = secret_of(kRight);
   return terms;
 }
 
@@ -64,24 +64,27 @@ TEST_F(SessionSecret, DoesNothingForWhoHasNotShownIt) {
 // What the server would answer, sent back to it, and the answer of an earlier session.
 TEST_F(SessionSecret, IsNotShownByWhatWasHeard) {
   ASSERT_EQ(ask(Hello{kMagic, kProtocol, "1.2.3"}), "");
-  const auto challenge = client_->call(Challenge{Nonce{1}, true}, kSecond);
+  const process::Share own(secret_of(kRight).key_for("gdr perf"));
+  const auto challenge = client_->call(Challenge{own.point(), true}, kSecond);
   ASSERT_TRUE(challenge) << challenge.error().message;
   EXPECT_TRUE(challenge->wants_secret);
-  EXPECT_NE(challenge->nonce, Nonce{});
-  const process::Agreement earlier(secret_of(kRight).key(challenge->salt), "gdr perf",
-                                   {Nonce{1}, Nonce{2}});
-  EXPECT_NE(ask(Authenticate{earlier.proof(process::Side::kClient)}), "");
+  EXPECT_NE(challenge->point, Point{});
+  const auto heard =
+      process::Agreement::make(own, process::Share(secret_of(kRight).key_for("gdr perf")).point(),
+                               process::Side::kClient, "gdr perf");
+  EXPECT_NE(ask(Authenticate{heard->proof(process::Side::kClient)}), "");
   EXPECT_LT(time_to_end(), kSecond);
 }
 
 // Somebody between both has passed on what they proved, and now goes on in the client's name.
 TEST_F(SessionSecret, TakesNothingFromWhoTakesTheConnectionOver) {
   ASSERT_EQ(ask(Hello{kMagic, kProtocol, "1.2.3"}), "");
-  const auto challenge = client_->call(Challenge{Nonce{1}, true}, kSecond);
+  const process::Share own(secret_of(kRight).key_for("gdr perf"));
+  const auto challenge = client_->call(Challenge{own.point(), true}, kSecond);
   ASSERT_TRUE(challenge) << challenge.error().message;
-  const process::Agreement agreement(secret_of(kRight).key(challenge->salt), "gdr perf",
-                                     {Nonce{1}, challenge->nonce});
-  ASSERT_EQ(ask(Authenticate{agreement.proof(process::Side::kClient)}), "");
+  const auto agreement =
+      process::Agreement::make(own, challenge->point, process::Side::kClient, "gdr perf");
+  ASSERT_EQ(ask(Authenticate{agreement->proof(process::Side::kClient)}), "");
   EXPECT_TRUE(client_->send(Open{}));
   EXPECT_LT(time_to_end(), kSecond);
   EXPECT_EQ(ended_.error().code, EBADMSG);

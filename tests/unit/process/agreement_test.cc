@@ -9,24 +9,47 @@ namespace gdr::process {
 namespace {
 
 const Digest kKey{7};
-const Nonces kNonces{{1}, {2}};
 
-TEST(Agreement, EachPartOfItMakesAnother) {
-  const Digest proof = Agreement(kKey, "a run", kNonces).proof(Side::kClient);
-  EXPECT_EQ(Agreement(kKey, "a run", kNonces).proof(Side::kClient), proof);
-  EXPECT_NE(Agreement(kKey, "a run", kNonces).proof(Side::kServer), proof);
-  EXPECT_NE(Agreement(kKey, "a run", kNonces).frame_key(Side::kClient), proof);
-  EXPECT_NE(Agreement(Digest{8}, "a run", kNonces).proof(Side::kClient), proof);
-  EXPECT_NE(Agreement(kKey, "another", kNonces).proof(Side::kClient), proof);
-  EXPECT_NE(Agreement(kKey, "a run", {{1}, {3}}).proof(Side::kClient), proof);
-  EXPECT_NE(Agreement(kKey, "a run", {{2}, {1}}).proof(Side::kClient), proof);
-  // The end of what it is about is no part of the number behind it.
-  EXPECT_NE(Agreement(kKey, std::string_view("a run\1", 6), kNonces).proof(Side::kClient), proof);
-  EXPECT_NE(random_nonce(), random_nonce());
+Agreement anything() {
+  return *Agreement::make(Share(kKey), Share(kKey).point(), Side::kClient, "");
+}
+
+TEST(Agreement, IsTheSameOnBothSidesAndEachPartOfItMakesAnother) {
+  const Share client(kKey), server(kKey);
+  const Agreement there = *Agreement::make(server, client.point(), Side::kServer, "a run");
+  const Digest proof = there.proof(Side::kClient);
+  EXPECT_EQ(Agreement::make(client, server.point(), Side::kClient, "a run")->proof(Side::kClient),
+            proof);
+  EXPECT_NE(there.proof(Side::kServer), proof);
+  EXPECT_NE(there.frame_key(Side::kClient), proof);
+  const auto differs = [&](const Share& own, const Point& theirs, Side self, const char* about) {
+    return Agreement::make(own, theirs, self, about)->proof(Side::kClient) != proof;
+  };
+  EXPECT_TRUE(differs(client, server.point(), Side::kClient, "another"));
+  EXPECT_TRUE(differs(client, server.point(), Side::kServer, "a run"));
+  EXPECT_TRUE(differs(client, Share(kKey).point(), Side::kClient, "a run"));
+  EXPECT_TRUE(differs(Share(kKey), server.point(), Side::kClient, "a run"));
+  EXPECT_TRUE(differs(Share(Digest{8}), server.point(), Side::kClient, "a run"));
+  EXPECT_FALSE(Agreement::make(client, Point{}, Side::kClient, "a run"));
+}
+
+// An impostor that has one proof of the client, and both points: no guess can be tried on them, but
+// the one that it took its own point of. (Knowing the key, and the points, does not give the
+// proof.)
+TEST(Agreement, ProofShowsNothingOfAWeakKeyToWhomDidNotTakePartWithIt) {
+  const Digest weak{1}, guessed{2};
+  const Share client(weak), impostor(guessed);
+  const Digest heard =
+      Agreement::make(client, impostor.point(), Side::kClient, "a run")->proof(Side::kClient);
+  const Share again(weak);
+  EXPECT_NE(Agreement::make(impostor, client.point(), Side::kServer, "a run")->proof(Side::kClient),
+            heard);
+  EXPECT_NE(Agreement::make(again, client.point(), Side::kServer, "a run")->proof(Side::kClient),
+            heard);
 }
 
 TEST(Seal, OpensWhatTheOtherSideHasSealedInItsTurn) {
-  const Agreement agreement(kKey, "", kNonces);
+  const Agreement agreement = anything();
   Seal leaving(agreement.frame_key(Side::kClient)), arriving(agreement.frame_key(Side::kClient));
   for (std::size_t size : {0, 1, 100}) {
     const Bytes bytes(size, std::byte{9}), all = frame(3, bytes, &leaving);
@@ -38,7 +61,7 @@ TEST(Seal, OpensWhatTheOtherSideHasSealedInItsTurn) {
 }
 
 TEST(Seal, FrameThatIsChangedRepeatedOrSentBackIsAnError) {
-  const Agreement agreement(kKey, "", kNonces);
+  const Agreement agreement = anything();
   const auto opens = [&](auto change, Side opener = Side::kServer, std::uint8_t kind = 3,
                          int skipped = 0) {
     Seal leaving(agreement.frame_key(Side::kClient));
@@ -66,7 +89,7 @@ TEST(Conversation, SealedTakesNoMessageThatIsNotSealed) {
   using Talk = Conversation<std::tuple<Failure, Nothing>>;
   auto ends = *Connection::pair();
   Talk one(std::move(ends[0])), two(std::move(ends[1]));
-  const Agreement agreement(kKey, "", kNonces);
+  const Agreement agreement = anything();
   ASSERT_TRUE(one.send(Nothing{}));
   ASSERT_TRUE(two.receive<Nothing>(kSecond));
   one.seal(agreement, Side::kClient);

@@ -104,11 +104,12 @@ Result<std::uint16_t> Hub::listen(std::uint16_t port) {
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
-Result<Hub::Peer*> Hub::take_in(UniqueFd socket) {
+Result<Hub::Peer*> Hub::take_in(UniqueFd socket, bool is_own) {
   fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) | O_NONBLOCK);
   auto peer = std::make_unique<Peer>();
   peer->arriving.set_most(kLargestGreeting);
-  peer->nonce = process::random_nonce();
+  peer->is_own = is_own;
+  peer->share.emplace(share_of(is_own ? "" : token_));
   epoll_event event{};
   event.events = EPOLLIN | EPOLLRDHUP;
   event.data.fd = socket.get();
@@ -121,16 +122,15 @@ Result<Hub::Peer*> Hub::take_in(UniqueFd socket) {
   bound(*added, now() + kGreetingLimit);
   Welcome welcome;
   welcome.version = options_.version;
-  welcome.nonce = added->nonce;
+  welcome.point = added->share->point();
   say(*added, Talk::number_of<Welcome>(), process::encode(welcome));
   return added;
 }
 
 Result<void> Hub::add(MemberId member, UniqueFd socket) {
-  Result<Peer*> peer = take_in(std::move(socket));
+  Result<Peer*> peer = take_in(std::move(socket), true);
   if (!peer) return peer.error();
   (*peer)->member = member;
-  (*peer)->is_own = true;
   bound(**peer, kNever);
   if (of_member_.size() <= member) of_member_.resize(member + 1u);
   of_member_[member] = *peer;
@@ -164,7 +164,7 @@ void Hub::accept_all() {
     if (!fd) return;
     if (bounded_.size() >= kMostStrangers) drop(*bounded_.begin()->second, nullptr, "");
     perf::keep_alive(fd.get());
-    (void)take_in(std::move(fd));  // who cannot be watched is not let in
+    (void)take_in(std::move(fd), false);  // who cannot be watched is not let in
   }
 }
 
@@ -222,10 +222,11 @@ void Hub::greet(Peer& peer, const process::Received& received, Collector& collec
   peer.rank = peer.is_own ? *peer.member : preface.rank;
   const Result<Knock> decoded = process::decode<Knock>(received.bytes);
   const Knock knock = decoded ? *decoded : Knock{};
-  const process::Agreement agreement =
-      agree_on(peer.is_own ? "" : token_, peer.rank, endpoint_of(peer.fd.get(), Side::kServer),
-               {knock.nonce, peer.nonce});
-  const bool is_proved = process::are_equal(knock.proof, agreement.proof(Side::kClient));
+  const std::optional<process::Agreement> agreement =
+      agree_on(*peer.share, knock.point, Side::kServer, peer.rank,
+               endpoint_of(peer.fd.get(), Side::kServer));
+  const bool is_proved =
+      agreement && process::are_equal(knock.proof, agreement->proof(Side::kClient));
   if (preface.protocol != kProtocol || preface.version != options_.version) {
     const std::string why = fmt::format(
         "it runs gdrkit {}, and the collector {}: install the same "
@@ -239,9 +240,10 @@ void Hub::greet(Peer& peer, const process::Received& received, Collector& collec
     return refuse(peer, why);
   }
   if (!is_proved) return refuse(peer, "the token of the run is another one");
-  say(peer, Talk::number_of<Admitted>(), process::encode(Admitted{agreement.proof(Side::kServer)}));
-  peer.leaving_seal.emplace(agreement.frame_key(Side::kServer));
-  peer.arriving_seal.emplace(agreement.frame_key(Side::kClient));
+  say(peer, Talk::number_of<Admitted>(),
+      process::encode(Admitted{agreement->proof(Side::kServer)}));
+  peer.leaving_seal.emplace(agreement->frame_key(Side::kServer));
+  peer.arriving_seal.emplace(agreement->frame_key(Side::kClient));
   peer.arriving.set_most(kLargestGreeting + process::Seal::kBytes);
 }
 

@@ -65,13 +65,13 @@ class Hub {
     bool has_joined = false;
     bool ends = false;       // once `leaving` is empty
     bool wants_out = false;  // epoll waits for room
-    Nonce nonce{};
+    std::optional<process::Share> share;
     Nanoseconds deadline = kNever;  // when it is dropped: a stranger, or one that was told to end
   };
   static constexpr Nanoseconds kNever = UINT64_MAX;
 
   explicit Hub(HubOptions options) : options_(std::move(options)) {}
-  Result<Peer*> take_in(UniqueFd socket);
+  Result<Peer*> take_in(UniqueFd socket, bool is_own);
   void accept_all();
   void watch_listening(bool is_watched);
   void bound(Peer& peer, Nanoseconds deadline);

@@ -32,15 +32,19 @@ Endpoint endpoint_of(int socket, Side self) {
   return endpoint;
 }
 
-process::Agreement agree_on(const std::string& token, std::uint32_t rank,
-                            const Endpoint& accepted_at, const process::Nonces& nonces) {
+process::Share share_of(const std::string& token) {
+  return process::Share({reinterpret_cast<const std::uint8_t*>(token.data()), token.size()});
+}
+
+std::optional<process::Agreement> agree_on(const process::Share& own, const Point& theirs,
+                                           Side self, std::uint32_t rank,
+                                           const Endpoint& accepted_at) {
   std::array<std::uint8_t, 4> number;
   store_be32(number.data(), rank);
-  std::string about = "gdr fabric 2 ";
+  std::string about = "gdr fabric 3 ";
   about.append(number.begin(), number.end());
   about.append(accepted_at.begin(), accepted_at.end());
-  const auto* key = reinterpret_cast<const std::uint8_t*>(token.data());
-  return {std::span(key, token.size()), about, nonces};
+  return process::Agreement::make(own, theirs, self, about);
 }
 
 }  // namespace gdr::fabric

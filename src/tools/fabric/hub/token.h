@@ -1,9 +1,12 @@
 // Token: what the processes of one run know and nobody else: a random text that the launcher's
-// rendezvous carries, or the slow key of a text of the user's. A member and the collector prove to
+// rendezvous carries, or one made of a text of the user's. A member and the collector prove to
 // each other that they know it, the member first, and seal all that they say afterwards
 // (process/agreement.h).
 //
-//   const process::Agreement agreement = agree_on(token, rank, accepted_at, nonces);
+//   const process::Share own = share_of(token);
+//   tell(own.point());
+//   std::optional<process::Agreement> agreement =
+//       agree_on(own, theirs, Side::kServer, rank, accepted_at);
 #pragma once
 
 #include <array>
@@ -14,7 +17,7 @@
 
 namespace gdr::fabric {
 
-using process::Nonce;
+using process::Point;
 using process::Side;
 using Proof = process::Digest;
 
@@ -25,7 +28,10 @@ using Endpoint = std::array<std::uint8_t, 18>;
 Endpoint endpoint_of(int socket, Side self);
 
 // For one connection of one member. An empty token is known to everybody.
-process::Agreement agree_on(const std::string& token, std::uint32_t rank,
-                            const Endpoint& accepted_at, const process::Nonces& nonces);
+process::Share share_of(const std::string& token);
+// Nothing: what the other side has told is no point.
+std::optional<process::Agreement> agree_on(const process::Share& own, const Point& theirs,
+                                           Side self, std::uint32_t rank,
+                                           const Endpoint& accepted_at);
 
 }  // namespace gdr::fabric

@@ -47,22 +47,24 @@ class Member {
     Knock knock;
     knock.version = options_.version;
     knock.rank = options_.rank;
-    knock.nonce = process::random_nonce();
-    const process::Agreement agreement =
-        agree_on(options_.token, options_.rank, endpoint_of(collector_.descriptor(), Side::kClient),
-                 {knock.nonce, welcome->nonce});
-    knock.proof = agreement.proof(Side::kClient);
+    const process::Share own = share_of(options_.token);
+    knock.point = own.point();
+    const std::optional<process::Agreement> agreement =
+        agree_on(own, welcome->point, Side::kClient, options_.rank,
+                 endpoint_of(collector_.descriptor(), Side::kClient));
+    // To one of another protocol, whose point it may not be, too: it says which one it speaks.
+    if (agreement) knock.proof = agreement->proof(Side::kClient);
     if (Result<void> sent = collector_.send(knock); !sent) return sent;
     const Result<process::Received> answer = collector_.receive_any(kGreetingLimit);
     if (!answer) return answer.error();
     const Result<Admitted> admitted = Talk::take<Admitted>(*answer);
     if (!admitted) return not_admitted(*welcome);
-    if (!process::are_equal(admitted->proof, agreement.proof(Side::kServer))) {
+    if (!agreement || !process::are_equal(admitted->proof, agreement->proof(Side::kServer))) {
       return Error{EACCES,
                    "whoever listens there does not know the token of the run, so it may be an "
                    "impostor"};
     }
-    collector_.seal(agreement, Side::kClient);
+    collector_.seal(*agreement, Side::kClient);
     return collector_.send(Join{own_name(), own_machine(options_.root)});
   }
 

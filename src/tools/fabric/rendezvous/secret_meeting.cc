@@ -16,21 +16,21 @@ constexpr std::size_t kMostGuests = 1024;
 constexpr std::size_t kLargestGreeting = 1 << 10;
 // Some 300 addresses: a host can have several on each of many interfaces.
 constexpr std::size_t kLargestInvitation = 12 << 10;
-// A visitor computes its key meanwhile, perhaps beside many others on its host.
+// A visitor may be one of many on a busy host.
 constexpr Nanoseconds kPatience = 20 * kSecond;
-constexpr Nanoseconds kAnswer = 5 * kSecond;         // rank 0 has its key
-constexpr std::uint32_t kMeetingMagic = 0x6764726d;  // "gdrm"; changes with these messages
+constexpr Nanoseconds kAnswer = 5 * kSecond;
+constexpr std::uint32_t kMeetingMagic = 0x6764726e;  // changes with these messages
 
 struct Greeting {
   std::uint32_t magic = kMeetingMagic;
   std::string step;
-  Nonce salt{}, nonce{};
-  GDR_FIELDS(magic, step, salt, nonce)
+  Point point{};
+  GDR_FIELDS(magic, step, point)
 };
 struct Ask {
-  Nonce nonce{};
+  Point point{};
   Proof proof{};
-  GDR_FIELDS(nonce, proof)
+  GDR_FIELDS(point, proof)
 };
 // Its seal shows that rank 0 knows the secret, too.
 struct Told {
@@ -42,11 +42,11 @@ using MeetingTalk = process::Conversation<std::tuple<process::Failure, Greeting,
 // A number that no rank has.
 constexpr std::uint32_t kNoRank = UINT32_MAX;
 
-std::string key_of(const perf::Secret& secret, const std::string& step, const Nonce& salt) {
-  std::vector<std::uint8_t> all(salt.begin(), salt.end());
-  all.insert(all.end(), step.begin(), step.end());
+std::string token_of(const perf::Secret& secret, const std::string& step) {
   std::string text;
-  for (const std::uint8_t byte : secret.key(all)) text += fmt::format("{:02x}", byte);
+  for (const std::uint8_t byte : secret.key_for("gdr fabric " + step)) {
+    text += fmt::format("{:02x}", byte);
+  }
   return text;
 }
 
@@ -61,21 +61,17 @@ std::size_t most_guests() {
 
 SecretMeeting::SecretMeeting(const perf::Secret& secret, const std::string& step,
                              Invitation invitation)
-    : step_(step),
-      most_guests_(most_guests()),
-      salt_(process::random_nonce()),
-      invitation_(std::move(invitation)) {
-  invitation_.token = key_of(secret, step_, salt_);
+    : step_(step), most_guests_(most_guests()), invitation_(std::move(invitation)) {
+  invitation_.token = token_of(secret, step_);
 }
 
 void SecretMeeting::take(UniqueFd visitor) {
   if (guests_.size() >= most_guests_) make_room();
-  Guest guest{std::move(visitor), process::FrameBuffer(kLargestGreeting), process::random_nonce(),
-              now() + kPatience};
+  Guest guest{std::move(visitor), process::FrameBuffer(kLargestGreeting),
+              share_of(invitation_.token), now() + kPatience};
   Greeting greeting;
   greeting.step = step_;
-  greeting.salt = salt_;
-  greeting.nonce = guest.nonce;
+  greeting.point = guest.share.point();
   const process::Bytes all =
       process::frame(MeetingTalk::number_of<Greeting>(), process::encode(greeting));
   // It fits into the socket.
@@ -101,18 +97,20 @@ bool SecretMeeting::hear(Guest& guest) {
 bool SecretMeeting::answer(Guest& guest, const process::Received& received) {
   const Result<Ask> ask = MeetingTalk::take<Ask>(received);
   if (!ask) return false;
-  const process::Agreement agreement =
-      agree_on(invitation_.token, kNoRank, endpoint_of(guest.fd.get(), Side::kServer),
-               {ask->nonce, guest.nonce});
-  if (!process::are_equal(ask->proof, agreement.proof(Side::kClient))) return false;
+  const std::optional<process::Agreement> agreement = agree_on(
+      guest.share, ask->point, Side::kServer, kNoRank, endpoint_of(guest.fd.get(), Side::kServer));
+  if (!agreement || !process::are_equal(ask->proof, agreement->proof(Side::kClient))) return false;
   Invitation told = invitation_;
   told.token.clear();
-  process::Seal seal(agreement.frame_key(Side::kServer));
+  process::Seal seal(agreement->frame_key(Side::kServer));
   const process::Bytes all =
       process::frame(MeetingTalk::number_of<Told>(), process::encode(Told{to_text(told)}), &seal);
   (void)send(guest.fd.get(), all.data(), all.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   return false;
 }
+
+SecretVisit::SecretVisit(const perf::Secret& secret, const std::string& step)
+    : step_(step), token_(token_of(secret, step)) {}
 
 Result<Invitation> SecretVisit::pay(UniqueFd connection, Nanoseconds deadline) {
   const Endpoint accepted_at = endpoint_of(connection.get(), Side::kClient);
@@ -124,21 +122,20 @@ Result<Invitation> SecretVisit::pay(UniqueFd connection, Nanoseconds deadline) {
   if (!greeting || greeting->magic != kMeetingMagic || greeting->step != step_) {
     return Error{EPROTO, "it is not rank 0 of this step"};
   }
-  if (!token_ || salt_ != greeting->salt) token_ = key_of(secret_, step_, greeting->salt);
-  salt_ = greeting->salt;
-  Ask ask{process::random_nonce(), {}};
-  const process::Agreement agreement =
-      agree_on(*token_, kNoRank, accepted_at, {ask.nonce, greeting->nonce});
-  ask.proof = agreement.proof(Side::kClient);
+  const process::Share own = share_of(token_);
+  const std::optional<process::Agreement> agreement =
+      agree_on(own, greeting->point, Side::kClient, kNoRank, accepted_at);
+  if (!agreement) return Error{EPROTO, "it is not rank 0 of this step"};
+  const Ask ask{own.point(), agreement->proof(Side::kClient)};
   if (Result<void> sent = talk.send(ask); !sent) return sent.error();
-  talk.seal(agreement, Side::kClient);
+  talk.seal(*agreement, Side::kClient);
   talk.set_most(kLargestInvitation);
   const Result<Told> told = talk.receive<Told>(kAnswer);
   if (!told) {
     return Error{EACCES, "whoever listens there does not know the secret, or has another one"};
   }
   Result<Invitation> invitation = invitation_from(told->invitation);
-  if (invitation) invitation->token = *token_;
+  if (invitation) invitation->token = token_;
   return invitation;
 }
 

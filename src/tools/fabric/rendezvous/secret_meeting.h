@@ -1,8 +1,7 @@
 // What rank 0 and the others say to each other at a meeting point when their user gave them a
 // secret. Whoever comes proves first that it knows the secret, and only then is told the
 // invitation, sealed; so who sits at such a port has nothing that serves anywhere else, and who
-// comes there without the secret has nothing at all. The key is slow to compute from the secret,
-// with a salt of this run.
+// comes there without the secret has nothing at all.
 //
 //   SecretMeeting meeting(secret, place.step, invitation);        // rank 0's
 //   meeting.take(std::move(visitor));
@@ -45,7 +44,7 @@ class SecretMeeting {
   struct Guest {
     UniqueFd fd;
     process::FrameBuffer arriving;
-    Nonce nonce{};
+    process::Share share;
     Nanoseconds deadline = 0;
   };
   // False: it goes.
@@ -54,24 +53,21 @@ class SecretMeeting {
 
   const std::string step_;
   const std::size_t most_guests_;
-  Nonce salt_{};
   Invitation invitation_;
   std::list<Guest> guests_;
 };
 
 class SecretVisit {
  public:
-  // Both outlive this.
-  SecretVisit(const perf::Secret& secret, const std::string& step) : secret_(secret), step_(step) {}
+  // `step` outlives this.
+  SecretVisit(const perf::Secret& secret, const std::string& step);
 
   // With the token. EPROTO: it is not rank 0 of this step. EACCES: it has another secret.
   Result<Invitation> pay(UniqueFd connection, Nanoseconds deadline);
 
  private:
-  const perf::Secret& secret_;
   const std::string& step_;
-  Nonce salt_{};  // the last one
-  std::optional<std::string> token_;
+  const std::string token_;
 };
 
 }  // namespace gdr::fabric

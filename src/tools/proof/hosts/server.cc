@@ -34,8 +34,6 @@ Result<void> serve(const ServerOptions& options, const std::function<void(const 
                    const std::atomic<bool>& interrupted) {
   const Result<std::optional<perf::Secret>> secret = perf::Secret::read_given(options.secret_file);
   if (!secret) return secret.error();
-  std::optional<perf::SaltedKey> key;
-  if (*secret) key = (*secret)->salted();
   Result<perf::Listening> listening = perf::listen_on(options.listen_address, options.port);
   if (!listening) return listening.error();
   prepare_environment(options.proof);
@@ -46,7 +44,7 @@ Result<void> serve(const ServerOptions& options, const std::function<void(const 
   std::mutex say_mutex;
   perf::Guests guests(
       [&](UniqueFd client, const std::string& name) {
-        Session session(std::move(client), options, key, booth, interrupted);
+        Session session(std::move(client), options, *secret, booth, interrupted);
         const Result<std::string> done = session.serve();
         const std::lock_guard guard(say_mutex);
         say(name + ": " + (done ? *done : "ended early: " + done.error().message));

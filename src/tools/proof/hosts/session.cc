@@ -49,7 +49,7 @@ bool Booth::is_held_by(std::uint64_t ticket) {
 }
 
 Session::Session(UniqueFd client, const ServerOptions& options,
-                 const std::optional<perf::SaltedKey>& secret, Booth& booth,
+                 const std::optional<perf::Secret>& secret, Booth& booth,
                  const std::atomic<bool>& interrupted)
     : talk_(std::move(client), "the other side is not a client of gdr prove"),
       options_(options),

@@ -41,9 +41,8 @@ class Booth {
 class Session {
  public:
   // All but the socket outlive this.
-  Session(UniqueFd client, const ServerOptions& options,
-          const std::optional<perf::SaltedKey>& secret, Booth& booth,
-          const std::atomic<bool>& interrupted);
+  Session(UniqueFd client, const ServerOptions& options, const std::optional<perf::Secret>& secret,
+          Booth& booth, const std::atomic<bool>& interrupted);
   // Its place is free again.
   ~Session();
 

@@ -36,9 +36,10 @@ Result<void> knock(Talk& talk, MemberId member, const std::string& token,
   Knock knock;
   knock.version = version;
   knock.rank = member;
-  knock.nonce = process::random_nonce();
-  const process::Agreement agreement = agree_on(
-      token, member, endpoint_of(talk.descriptor(), Side::kClient), {knock.nonce, welcome->nonce});
+  const process::Share own = share_of(token);
+  knock.point = own.point();
+  const process::Agreement agreement = *agree_on(own, welcome->point, Side::kClient, member,
+                                                 endpoint_of(talk.descriptor(), Side::kClient));
   knock.proof = agreement.proof(Side::kClient);
   if (Result<void> sent = talk.send(knock); !sent) return sent;
   const Result<Admitted> admitted = talk.receive<Admitted>(kPatience);
@@ -210,8 +211,10 @@ TEST(FabricHub, WhatIsNotSealedByTheMemberInItsTurnIsNotTaken) {
     Knock knock;
     knock.version = kVersion;
     knock.rank = 1;
+    const process::Share own = share_of("secret");
+    knock.point = own.point();
     const process::Agreement agreement =
-        agree_on("secret", 1, endpoint_of(raw.get(), Side::kClient), {knock.nonce, welcome->nonce});
+        *agree_on(own, welcome->point, Side::kClient, 1, endpoint_of(raw.get(), Side::kClient));
     knock.proof = agreement.proof(Side::kClient);
     ASSERT_TRUE(talk.send(knock));
     ASSERT_TRUE(talk.receive<Admitted>(kPatience));
@@ -252,7 +255,9 @@ TEST(FabricHub, WhoPassesOnWhatBothSayAtAnotherPlaceIsNotLetIn) {
   Knock knock;
   knock.version = kVersion;
   knock.rank = 1;
-  knock.proof = agree_on("secret", 1, other, {knock.nonce, welcome->nonce}).proof(Side::kClient);
+  const process::Share own = share_of("secret");
+  knock.point = own.point();
+  knock.proof = agree_on(own, welcome->point, Side::kClient, 1, other)->proof(Side::kClient);
   ASSERT_TRUE(talk.send(knock));
   EXPECT_EQ(talk.receive<Admitted>(kPatience).error().message,
             "the token of the run is another one");
