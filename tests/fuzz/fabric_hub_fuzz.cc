@@ -318,8 +318,8 @@ class HubInput {
     }
     for (const Finding& finding : report.findings) {
       for (const HostIndex host : finding.hosts) require(host < report.hosts.size());
-      require(finding.next.find("reboot") == std::string::npos ||
-              finding.next.find('\'') != finding.next.npos);
+      const std::string& next = finding.next.text();
+      require(next.find("reboot") == next.npos || next.find('\'') != next.npos);
     }
   }
 
