@@ -5,14 +5,15 @@ set(GDR_STAND_INS ${CMAKE_SOURCE_DIR}/src/stand_ins)
 set(GDR_TOOLS ${CMAKE_SOURCE_DIR}/src/tools)
 set(GDR_HOUSES ${GDR_COMMON} ${GDR_STAND_INS} ${GDR_TOOLS})
 
-# gdr_layer(<name> SOURCES <file>... [DEPENDS <layer>...] [OPTIMIZED])
+# gdr_layer(<name> SOURCES <file>... [DEPENDS <layer>...] [OPTIMIZED] [PART])
 #
 # A layer is the static library gdr_<name> built from src/<house>/<name>. DEPENDS are its arrows: the
 # only other layers (and, through them, what those depend on) whose headers it may include. The
-# compiler finds the headers of its own house and the common ones. OPTIMIZED: tests bound
-# its time, so GDR_LIGHT_TOOLS leaves it out.
+# compiler finds the headers of its own house and the common ones. OPTIMIZED: it reads long logs, or
+# computes, so GDR_LIGHT_TOOLS leaves it out. PART: of the layer in whose folder it is, which has the
+# arrows.
 function(gdr_layer name)
-  cmake_parse_arguments(ARG "OPTIMIZED" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMIZED;PART" "" "SOURCES;DEPENDS" ${ARGN})
   list(TRANSFORM ARG_DEPENDS PREPEND gdr_ OUTPUT_VARIABLE libraries)
   if(ARG_SOURCES)
     add_library(gdr_${name} STATIC ${ARG_SOURCES})
@@ -30,7 +31,9 @@ function(gdr_layer name)
   elseif(ARG_SOURCES)
     gdr_build_quickly(gdr_${name})
   endif()
-  gdr_declare_arrows(${name} ${ARG_DEPENDS})
+  if(NOT ARG_PART)
+    gdr_declare_arrows(${name} ${ARG_DEPENDS})
+  endif()
 endfunction()
 
 # gdr_optimization(<target> <variable>): the options that replace the build type's optimization.
@@ -99,6 +102,26 @@ function(gdr_compile_apart target)
   set_source_files_properties(${ARGN} PROPERTIES HEADER_FILE_ONLY ON)
   set_source_files_properties(${source} PROPERTIES
     SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -Wno-shadow)
+endfunction()
+
+# gdr_compile_measured(<target> <file>...): as before, for what takes part in what is measured or looks
+# at every byte: optimized, also where GDR_LIGHT_TOOLS has the rest of its layer built lightly.
+function(gdr_compile_measured target)
+  if(NOT GDR_LIGHT_TOOLS)
+    gdr_compile_apart(${target} ${ARGN})
+    return()
+  endif()
+  set(optimized -O2 -Wno-shadow)
+  if($CACHE{CMAKE_UNITY_BUILD})
+    gdr_compile_apart(${target} ${ARGN})
+    get_target_property(number ${target} GDR_APART)
+    math(EXPR number "${number} - 1")
+    set(files ${CMAKE_CURRENT_BINARY_DIR}/${target}_apart_${number}.cc)
+  else()
+    set(files ${ARGN})
+  endif()
+  set_source_files_properties(${files} PROPERTIES
+    COMPILE_OPTIONS "${optimized}" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # gdr_embed(<layer> <function of the layer's output/page_parts.h> <file> <list>): adds to the list a

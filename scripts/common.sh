@@ -67,10 +67,23 @@ want() {
   (need "$@") || say "going on without; the tests that need them are skipped"
 }
 
+# time_left DONE ALL BEGUN: ", about N min left", by how long what is done has taken.
+time_left() {
+  elapsed=$(($(date +%s) - $3))
+  [ "$elapsed" -ge 10 ] && [ "$1" -lt "$2" ] || return 0
+  left=$((elapsed * ($2 - $1) / $1))
+  if [ "$left" -ge 90 ]; then
+    printf ', about %s min left' $(((left + 30) / 60))
+  else
+    printf ', about %s s left' "$left"
+  fi
+}
+
 # show_progress: copies the build's output to the log; of it, a terminal sees one moving line and a
 # pipe a line each quarter.
 show_progress() {
   shown=-1
+  begun=$(date +%s)
   while IFS= read -r line; do
     printf '%s\n' "$line"
     counter=${line%%]*}
@@ -84,10 +97,11 @@ show_progress() {
     case $done_steps$all_steps in *[!0-9]*) continue ;; esac
     [ "$all_steps" -gt 4 ] || continue
     if [ -t 2 ]; then
-      printf '\r%s: building %s/%s ' "$me" "$done_steps" "$all_steps" >&2
+      printf '\r\033[K%s: building %s/%s%s ' "$me" "$done_steps" "$all_steps" \
+        "$(time_left "$done_steps" "$all_steps" "$begun")" >&2
     elif [ $((4 * done_steps / all_steps)) -ne "$shown" ]; then
       shown=$((4 * done_steps / all_steps))
-      say "building $done_steps/$all_steps"
+      say "building $done_steps/$all_steps$(time_left "$done_steps" "$all_steps" "$begun")"
     fi
   done
   [ ! -t 2 ] || printf '\r\033[K' >&2
@@ -106,7 +120,7 @@ logged() {
   die "failed: $* (the whole log: $log)"
 }
 
-# build PRESET FOLDER [TARGET...]: configures on the first call, then builds all, and the targets.
+# build PRESET FOLDER TARGET...: configures on the first call, then builds the targets.
 # Two at once take turns.
 build() {
   preset=$1
@@ -130,7 +144,7 @@ build() {
     say "configuring $folder"
     logged "$log" cmake --preset "$preset" -G Ninja -B "$folder"
   fi
-  logged "$log" cmake --build "$folder" --target all "$@"
+  logged "$log" cmake --build "$folder" --target "$@"
   cd "$OLDPWD" || exit 2
   exec 9>&-
   umask "$mask"

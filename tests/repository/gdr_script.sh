@@ -59,20 +59,34 @@ echo \"cmake \$*\" >>$work/calls
 case \$* in
   *--preset*) touch $tree/build/build.ninja ;;
   *--build*)
+    name=gdr
+    case \$* in *'--target gdr_first'*) name=gdr-first ;; esac
     mkdir -p $tree/build/bin
-    printf '#!/bin/sh\necho program \"\$@\"\nexit 7\n' >$tree/build/bin/gdr
-    chmod +x $tree/build/bin/gdr ;;
+    printf '#!/bin/sh\necho program '\$name' \"\$@\"\nexit 7\n' >$tree/build/bin/\$name
+    chmod +x $tree/build/bin/\$name ;;
 esac"
 call 7 prove --json
 expect "the first call installs what is missing and builds gdrkit"
 expect "installing: libfmt-dev
 "
-expect "program prove --json"
+expect "program gdr-first prove --json"
 grep -q '^apt-get .*install -y --no-install-recommends --no-upgrade libfmt-dev' "$work/calls" ||
   fail "not installed: $(cat "$work/calls")"
 
 tool dpkg-query 'echo "dpkg-query was called" >&2; exit 1'
 rm "$work/calls"
+call 7 perf
+expect "program gdr-first perf"
+[ ! -e "$work/calls" ] || fail "what a proof needs was built again: $(cat "$work/calls")"
+# Another command has the rest built, and from then on there is one program for all.
+tool dpkg-query 'printf installed'
+call 7 topo
+expect "program gdr topo"
+grep -q 'cmake --build .* --target all' "$work/calls" || fail "the rest was not built: $(cat "$work/calls")"
+rm "$work/calls"
+tool dpkg-query 'echo "dpkg-query was called" >&2; exit 1'
+call 7 prove
+expect "program gdr prove"
 (cd / && call 7 again)
 ln -s "$tree/gdr" "$work/link"
 output=$("$work/link" x) || [ $? -eq 7 ] || fail "through a link: $output"

@@ -23,7 +23,7 @@ call() {
   [ "$status" -eq "$1" ] || fail "exit status $status instead of $1: $output"
 }
 
-for name in sh dirname readlink sed awk cat tr mkdir rm touch wc grep tail flock env sleep; do
+for name in sh date dirname readlink sed awk cat tr mkdir rm touch wc grep tail flock env sleep; do
   ln -s "$(command -v $name)" "$tools/$name"
 done
 tool id 'echo 0'

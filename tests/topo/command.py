@@ -98,7 +98,7 @@ def wrong_use(root, work):
     refused(["--telepathy"], "unknown option '--telepathy'; allowed: --help, --device, --tree, --all")
     refused(["--all"], "--all needs --tree or --report FILE.svg")
     refused(["--all", "--report", work / "x.json"], "--all needs --tree or --report FILE.svg")
-    refused(["--svg", "a.svg"], "there is no --svg; type: gdr topo --report a.svg")
+    refused(["--svg", "a.svg"], "unknown option '--svg'")
     refused(["--root", work / "missing"], "missing")
     refused(["--hwloc-xml", work / "missing.xml"], "missing.xml")
     refused(["--root", root, "--nccl-xml", "x"], "exclude")

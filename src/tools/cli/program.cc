@@ -36,28 +36,13 @@ void add_colour(CLI::App& app) {
 
 }  // namespace
 
-Program::Program(const CommandLine& line)
+Program::Program(const CommandLine& line, const Subcommands& add)
     : app("Get GPUDirect RDMA working, prove it, measure it; simulate missing hardware.\n"
           "In a prolog or a readiness gate: gdr prove --require-hardware",
           "gdr") {
   app.formatter(std::make_shared<HelpFormatter>());  // subcommands inherit it
   app.set_version_flag("--version", described_version(), "Print the version and exit");
-  add_prove(app, chosen);
-  add_topo(app, chosen);
-  add_list(app, chosen);
-  add_doctor(app, chosen);
-  add_fix(app, chosen);
-  add_peermem(app, chosen);
-  add_explain(app, chosen);
-  add_perf(app, chosen, line.own);
-  add_run(app, chosen, line.command);
-  add_watch(app, chosen, line.command);
-  add_fabric(app, chosen);
-  add_mpi(app, chosen);
-  add_nccl(app, chosen, line.command);
-  add_counters(app, chosen);
-  add_help(app, chosen);
-  add_version(app, chosen);
+  add(app, chosen, line);
   add_colour(app);
 }
 

@@ -1,6 +1,6 @@
 // The whole program as a tree of subcommands, for whoever parses, completes or describes it.
 //
-//   Program program(line);
+//   Program program(line, add_all);
 //   program.parse(line.own);      // throws CLI::ParseError
 //   return program.chosen();
 #pragma once
@@ -15,7 +15,7 @@
 namespace gdr::cli {
 
 struct Program {
-  explicit Program(const CommandLine& line = {});
+  explicit Program(const CommandLine& line = {}, const Subcommands& add = add_all);
   // Actions hold addresses of its members.
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;

@@ -16,11 +16,17 @@
 #include <string>
 #include <vector>
 
+#include "cli/command_line.h"
+
 namespace gdr::cli {
 
 // Returns the exit status: 0 success, 1 the work failed, 2 wrong use, 3 neither:
 // docs/exit-status.md.
 using Action = std::function<int()>;
+
+// Adds those that a program has: all, or what ./gdr builds before the rest.
+using Subcommands = void (*)(CLI::App& program, Action& chosen, const CommandLine& line);
+void add_all(CLI::App& program, Action& chosen, const CommandLine& line);
 
 void add_counters(CLI::App& program, Action& chosen);
 void add_doctor(CLI::App& program, Action& chosen);

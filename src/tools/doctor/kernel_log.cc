@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kReadAll = 3;  // SYSLOG_ACTION_READ_ALL: leaves what it reads where it is
 constexpr std::size_t kMost = 1 << 20;
-constexpr std::size_t kMostLines = 20;
+constexpr std::size_t kMostErrors = 20;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ std::vector<std::string> log_lines(const Host& host, const std::string& word) {
   if (!host.kernel_log) return found;
   for (std::string_view line : split(*host.kernel_log, '\n')) {
     if (line.find(word) == std::string_view::npos) continue;
-    if (found.size() == kMostLines) found.erase(found.begin());
+    if (found.size() == kMostErrors) found.erase(found.begin());
     found.emplace_back(line);
   }
   return found;

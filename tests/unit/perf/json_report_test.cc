@@ -182,30 +182,6 @@ TEST(PerfJsonReader, RefusesNamesThatItDoesNotKnow) {
             "schema must be \"gdr.perf/1\", is \"gdr.prove/1\"");
 }
 
-// The head that documents had before all subcommands shared one.
-json earlier_document() {
-  json document = json::parse(to_json(sample_report()));
-  for (const char* name : {"tool", "commit", "host"}) document.erase(name);
-  document["schema"] = "gdr-perf";
-  document["version"] = 2;
-  return document;
-}
-
-TEST(PerfJsonReader, ReadsDocumentsOfEarlierBuilds) {
-  const Result<Report> read = report_from_json(earlier_document().dump());
-  ASSERT_TRUE(read) << read.error().message;
-  EXPECT_EQ(to_json(*read), to_json(sample_report()));
-}
-
-TEST(PerfJsonReader, RefusesDocumentsOfStillEarlierBuilds) {
-  json document = earlier_document();
-  document["version"] = 1;
-  EXPECT_EQ(error_of(document.dump()),
-            "version must be 2, is 1: read it with the gdr that wrote it");
-  document.erase("version");
-  EXPECT_EQ(error_of(document.dump()), "version is missing");
-}
-
 TEST(PerfJsonReader, RefusesAHistogramThatDoesNotAddUp) {
   const std::string where = "/rows/18/latency_ns/histogram";
   const auto with = [&](json ns, json count) {

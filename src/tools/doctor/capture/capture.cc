@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kEnvironment = "proc/self/environ";
+constexpr const char* kEnvironmentFile = "proc/self/environ";
 
 // Paths name people and projects: a capture has the file under a name of its own, and of what is in
 // it the addresses that a check compares.
@@ -51,7 +51,7 @@ void put_instead(const Host& host, Collector& collector) {
   const host::Files files(host.files.root());  // not logged
   std::map<std::string, std::string> variables = host.environment;
   put_topology_file(files, variables, collector);
-  collector.put(kEnvironment, harmless_variables(variables));
+  collector.put(kEnvironmentFile, harmless_variables(variables));
   if (pam_lifts_memory_limit(files)) collector.put(kPamLimits, "* - memlock unlimited\n");
   if (host.kernel_log) collector.put(kCapturedKernelLog, harmless_log(*host.kernel_log));
 }

@@ -241,25 +241,12 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
-// Documents of builds before the first release have the same fields behind another head.
-constexpr const char* kEarlierSchema = "gdr-perf";
-constexpr int kEarlierVersion = 2;
-
-std::string check_earlier_version(const json& document) {
-  const auto version = document.find("version");
-  if (version == document.end()) return "version is missing";
-  if (*version == kEarlierVersion) return "";
-  return fmt::format("version must be {}, is {}: read it with the gdr that wrote it",
-                     kEarlierVersion, found(*version));
-}
-
 std::string check_schema(const json& document) {
   if (!document.is_object()) return "the document must be an object, is " + found(document);
   const auto schema = document.find("schema");
   if (schema == document.end()) return "schema is missing: this is not a report of gdr perf";
   const std::string ours = text::schema_name("gdr perf", kSchemaNumber);
   if (*schema == ours) return "";
-  if (*schema == kEarlierSchema) return check_earlier_version(document);
   return fmt::format("schema must be \"{}\", is {}", ours, found(*schema));
 }
 

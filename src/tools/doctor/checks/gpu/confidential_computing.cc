@@ -5,7 +5,7 @@
 #include "doctor/kernel_log.h"
 
 namespace gdr::doctor {
-namespace {
+namespace confidential_computing_check {
 
 constexpr const char* kExplanation =
     "In a confidential virtual machine (Intel TDX, AMD SEV) no device may reach the machine's "
@@ -67,14 +67,14 @@ Findings find(const Host& host) {
              {{std::string("/") + kDevices, "neither tdx_guest nor sev-guest"}})};
 }
 
-}  // namespace
+}  // namespace confidential_computing_check
 
 const Check kConfidentialComputing{"confidential-computing",
                                    Area::kGpu,
                                    "Confidential virtual machine, GPU in CC mode",
-                                   kExplanation,
+                                   confidential_computing_check::kExplanation,
                                    19,
                                    Cost::kPassive,
-                                   find};
+                                   confidential_computing_check::find};
 
 }  // namespace gdr::doctor

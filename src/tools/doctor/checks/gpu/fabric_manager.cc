@@ -7,7 +7,7 @@
 #include "host/pci/vendors.h"
 
 namespace gdr::doctor {
-namespace {
+namespace fabric_manager_check {
 
 constexpr const char* kExplanation =
     "On boards with NVSwitch (HGX and DGX with A100 or H100, DGX-2) NVIDIA's Fabric Manager sets "
@@ -78,10 +78,14 @@ Findings find(const Host& host) {
                         "its package must have the driver's release")})};
 }
 
-}  // namespace
+}  // namespace fabric_manager_check
 
-const Check kFabricManager{
-    "fabric-manager", Area::kGpu, "Fabric Manager on hosts with NVSwitch", kExplanation, 14,
-    Cost::kPassive,   find};
+const Check kFabricManager{"fabric-manager",
+                           Area::kGpu,
+                           "Fabric Manager on hosts with NVSwitch",
+                           fabric_manager_check::kExplanation,
+                           14,
+                           Cost::kPassive,
+                           fabric_manager_check::find};
 
 }  // namespace gdr::doctor

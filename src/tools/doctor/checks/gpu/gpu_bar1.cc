@@ -12,7 +12,7 @@
 #include "text/format.h"
 
 namespace gdr::doctor {
-namespace {
+namespace gpu_bar1_check {
 
 constexpr const char* kExplanation =
     "A NIC reaches GPU memory through the GPU's BAR1. All memory registered at one time must fit "
@@ -60,9 +60,13 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace gpu_bar1_check
 
-const Check kGpuBar1{"gpu-bar1",   Area::kGpu, "Size of the window to GPU memory, BAR1",
-                     kExplanation, 32,         Cost::kPassive,
-                     find};
+const Check kGpuBar1{"gpu-bar1",
+                     Area::kGpu,
+                     "Size of the window to GPU memory, BAR1",
+                     gpu_bar1_check::kExplanation,
+                     32,
+                     Cost::kPassive,
+                     gpu_bar1_check::find};
 }  // namespace gdr::doctor

@@ -5,7 +5,7 @@
 #include "text/format.h"
 
 namespace gdr::doctor {
-namespace {
+namespace gpu_bar1_space_check {
 
 constexpr const char* kExplanation =
     "NVML reports the size of BAR1 and how much of it is free. The check warns if BAR1 is smaller "
@@ -53,10 +53,14 @@ Findings find(const Host& host) {
   return of_each_gpu(host, [&](const NvmlGpu& gpu) { return judge(*host.probes, gpu); });
 }
 
-}  // namespace
+}  // namespace gpu_bar1_space_check
 
-const Check kGpuBar1Space{
-    "gpu-bar1-space", Area::kGpu, "Room in BAR1 for registrations", kExplanation, 33,
-    Cost::kProbe,     find};
+const Check kGpuBar1Space{"gpu-bar1-space",
+                          Area::kGpu,
+                          "Room in BAR1 for registrations",
+                          gpu_bar1_space_check::kExplanation,
+                          33,
+                          Cost::kProbe,
+                          gpu_bar1_space_check::find};
 
 }  // namespace gdr::doctor

@@ -5,7 +5,7 @@
 #include "doctor/probes.h"
 
 namespace gdr::doctor {
-namespace {
+namespace gpu_capability_check {
 
 constexpr const char* kExplanation =
     "cuDeviceGetAttribute reports for each GPU whether it supports GPUDirect RDMA (attribute 116), "
@@ -79,10 +79,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace gpu_capability_check
 
-const Check kGpuCapability{
-    "gpu-capability", Area::kGpu, "GPUDirect RDMA according to the CUDA driver", kExplanation, 16,
-    Cost::kProbe,     find};
+const Check kGpuCapability{"gpu-capability",
+                           Area::kGpu,
+                           "GPUDirect RDMA according to the CUDA driver",
+                           gpu_capability_check::kExplanation,
+                           16,
+                           Cost::kProbe,
+                           gpu_capability_check::find};
 
 }  // namespace gdr::doctor

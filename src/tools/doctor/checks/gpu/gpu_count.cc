@@ -7,7 +7,7 @@
 #include "doctor/probes.h"
 
 namespace gdr::doctor {
-namespace {
+namespace gpu_count_check {
 
 constexpr const char* kExplanation =
     "A GPU that has fallen off the bus, or that its driver could not start, is listed in sysfs but "
@@ -83,10 +83,14 @@ Findings find(const Host& host) {
              {{"NVML, driver", nvml->driver_version}})};
 }
 
-}  // namespace
+}  // namespace gpu_count_check
 
-const Check kGpuCount{"gpu-count",  Area::kGpu, "The driver manages every GPU on the bus",
-                      kExplanation, 12,         Cost::kProbe,
-                      find};
+const Check kGpuCount{"gpu-count",
+                      Area::kGpu,
+                      "The driver manages every GPU on the bus",
+                      gpu_count_check::kExplanation,
+                      12,
+                      Cost::kProbe,
+                      gpu_count_check::find};
 
 }  // namespace gdr::doctor

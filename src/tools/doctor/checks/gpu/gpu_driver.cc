@@ -4,7 +4,7 @@
 #include "host/registration/driver_roots.h"
 
 namespace gdr::doctor {
-namespace {
+namespace gpu_driver_check {
 
 constexpr const char* kExplanation =
     "NVIDIA ships two kernel modules with each driver release: the open one (licence Dual MIT/GPL) "
@@ -65,10 +65,14 @@ Findings find(const Host& host) {
   return {judge_release(ways, release, std::move(evidence))};
 }
 
-}  // namespace
+}  // namespace gpu_driver_check
 
-const Check kGpuDriver{"gpu-driver", Area::kGpu, "Release and flavour of the GPU driver",
-                       kExplanation, 14,         Cost::kPassive,
-                       find};
+const Check kGpuDriver{"gpu-driver",
+                       Area::kGpu,
+                       "Release and flavour of the GPU driver",
+                       gpu_driver_check::kExplanation,
+                       14,
+                       Cost::kPassive,
+                       gpu_driver_check::find};
 
 }  // namespace gdr::doctor

@@ -5,7 +5,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace gpu_model_check {
 
 constexpr const char* kExplanation =
     "NVIDIA's driver supports GPUDirect RDMA on data-centre and professional GPUs. It denies it to "
@@ -36,10 +36,14 @@ Findings find(const Host& host) {
   return gathered.take();
 }
 
-}  // namespace
+}  // namespace gpu_model_check
 
-const Check kGpuModel{"gpu-model",  Area::kGpu, "GPUs to which the driver denies GPUDirect RDMA",
-                      kExplanation, 16,         Cost::kPassive,
-                      find};
+const Check kGpuModel{"gpu-model",
+                      Area::kGpu,
+                      "GPUs to which the driver denies GPUDirect RDMA",
+                      gpu_model_check::kExplanation,
+                      16,
+                      Cost::kPassive,
+                      gpu_model_check::find};
 
 }  // namespace gdr::doctor

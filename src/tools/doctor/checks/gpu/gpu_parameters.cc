@@ -7,7 +7,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace gpu_parameters_check {
 
 constexpr const char* kExplanation =
     "/proc/driver/nvidia/params shows the module's parameters. GrdmaPciTopoCheckOverride 2 makes "
@@ -77,14 +77,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace gpu_parameters_check
 
 const Check kGpuParameters{"gpu-parameters",
                            Area::kGpu,
                            "Parameters of the NVIDIA module that affect RDMA",
-                           kExplanation,
+                           gpu_parameters_check::kExplanation,
                            30,
                            Cost::kPassive,
-                           find};
+                           gpu_parameters_check::find};
 
 }  // namespace gdr::doctor

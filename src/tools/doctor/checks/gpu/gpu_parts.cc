@@ -3,7 +3,7 @@
 #include "doctor/checks/gpu/each_gpu.h"
 
 namespace gdr::doctor {
-namespace {
+namespace gpu_parts_check {
 
 constexpr const char* kExplanation =
     "A MIG instance and a vGPU are parts of a GPU. We found no statement of NVIDIA that GPUDirect "
@@ -34,10 +34,14 @@ Finding judge(const NvmlGpu& gpu) {
 
 Findings find(const Host& host) { return of_each_gpu(host, judge); }
 
-}  // namespace
+}  // namespace gpu_parts_check
 
-const Check kGpuParts{"gpu-parts",  Area::kGpu, "Whole GPUs, MIG instances and vGPUs",
-                      kExplanation, 34,         Cost::kProbe,
-                      find};
+const Check kGpuParts{"gpu-parts",
+                      Area::kGpu,
+                      "Whole GPUs, MIG instances and vGPUs",
+                      gpu_parts_check::kExplanation,
+                      34,
+                      Cost::kProbe,
+                      gpu_parts_check::find};
 
 }  // namespace gdr::doctor

@@ -3,7 +3,7 @@
 #include "doctor/checks/gpu/each_gpu.h"
 
 namespace gdr::doctor {
-namespace {
+namespace gpu_persistence_check {
 
 constexpr const char* kExplanation =
     "Without persistence the driver shuts a GPU down when its last user ends and starts it again "
@@ -27,10 +27,14 @@ Finding judge(const NvmlGpu& gpu) {
 
 Findings find(const Host& host) { return of_each_gpu(host, judge); }
 
-}  // namespace
+}  // namespace gpu_persistence_check
 
-const Check kGpuPersistence{
-    "gpu-persistence", Area::kGpu, "GPUs stay started between programs", kExplanation, 80,
-    Cost::kProbe,      find};
+const Check kGpuPersistence{"gpu-persistence",
+                            Area::kGpu,
+                            "GPUs stay started between programs",
+                            gpu_persistence_check::kExplanation,
+                            80,
+                            Cost::kProbe,
+                            gpu_persistence_check::find};
 
 }  // namespace gdr::doctor

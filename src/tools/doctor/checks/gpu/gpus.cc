@@ -5,7 +5,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace gpus_check {
 
 constexpr const char* kExplanation =
     "GPUDirect RDMA needs an NVIDIA GPU that is bound to NVIDIA's kernel driver. The check reads "
@@ -90,10 +90,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace gpus_check
 
-const Check kGpus{"gpus",       Area::kGpu, "GPUs on the PCI bus, and their driver",
-                  kExplanation, 10,         Cost::kPassive,
-                  find};
+const Check kGpus{"gpus",
+                  Area::kGpu,
+                  "GPUs on the PCI bus, and their driver",
+                  gpus_check::kExplanation,
+                  10,
+                  Cost::kPassive,
+                  gpus_check::find};
 
 }  // namespace gdr::doctor

@@ -7,7 +7,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace ib_umad_check {
 
 constexpr const char* kExplanation =
     "Mellanox/k8s-rdma-shared-dev-plugin gives a NIC to pods only if all its device files exist: "
@@ -49,9 +49,14 @@ Findings find(const Host& host) {
                 to_type("echo ib_umad | sudo tee /etc/modules-load.d/ib_umad.conf")})};
 }
 
-}  // namespace
+}  // namespace ib_umad_check
 
-const Check kIbUmad{"ib-umad",      Area::kNic, "ib_umad on Kubernetes nodes", kExplanation, 52,
-                    Cost::kPassive, find};
+const Check kIbUmad{"ib-umad",
+                    Area::kNic,
+                    "ib_umad on Kubernetes nodes",
+                    ib_umad_check::kExplanation,
+                    52,
+                    Cost::kPassive,
+                    ib_umad_check::find};
 
 }  // namespace gdr::doctor

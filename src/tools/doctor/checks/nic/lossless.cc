@@ -7,7 +7,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace lossless_check {
 
 constexpr unsigned kPriorities = 8;
 
@@ -97,10 +97,14 @@ Findings find(const Host& host) {
   return gathered.take("no active RoCE port");
 }
 
-}  // namespace
+}  // namespace lossless_check
 
-const Check kLossless{"lossless",   Area::kNic, "Lossless RoCE: DSCP, ECN and PFC",
-                      kExplanation, 85,         Cost::kPassive,
-                      find};
+const Check kLossless{"lossless",
+                      Area::kNic,
+                      "Lossless RoCE: DSCP, ECN and PFC",
+                      lossless_check::kExplanation,
+                      85,
+                      Cost::kPassive,
+                      lossless_check::find};
 
 }  // namespace gdr::doctor

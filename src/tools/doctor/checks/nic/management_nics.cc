@@ -11,7 +11,7 @@
 #include "host/management.h"
 
 namespace gdr::doctor {
-namespace {
+namespace management_nics_check {
 
 constexpr const char* kExplanation =
     "On HGX B200 and later, some ConnectX functions manage the machine's NVSwitches: NVIDIA's "
@@ -81,14 +81,14 @@ Findings find(const Host& host) {
                fix)};
 }
 
-}  // namespace
+}  // namespace management_nics_check
 
 const Check kManagementNics{"management-nics",
                             Area::kNic,
                             "NICs that manage NVSwitches are not used for data",
-                            kExplanation,
+                            management_nics_check::kExplanation,
                             52,
                             Cost::kPassive,
-                            find};
+                            management_nics_check::find};
 
 }  // namespace gdr::doctor

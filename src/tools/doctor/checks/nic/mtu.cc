@@ -6,7 +6,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace mtu_check {
 
 // Bytes that the kernel subtracts for headers before it chooses the path MTU (iboe_get_mtu of
 // <rdma/ib_addr.h>): global route, UDP, base, XRC and atomic headers, and the CRC.
@@ -56,9 +56,9 @@ Findings find(const Host& host) {
   return gathered.take("no active RoCE port");
 }
 
-}  // namespace
+}  // namespace mtu_check
 
-const Check kMtu{"mtu",          Area::kNic, "MTU of RoCE interfaces", kExplanation, 76,
-                 Cost::kPassive, find};
+const Check kMtu{"mtu", Area::kNic,     "MTU of RoCE interfaces", mtu_check::kExplanation,
+                 76,    Cost::kPassive, mtu_check::find};
 
 }  // namespace gdr::doctor

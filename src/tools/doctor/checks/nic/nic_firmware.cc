@@ -8,7 +8,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace nic_firmware_check {
 
 constexpr const char* kExplanation =
     "NICs of one model (board_id, the PSID) with different firmware may behave differently, and a "
@@ -58,10 +58,14 @@ Findings find(const Host& host) {
                                                    : "cannot see any NIC's firmware version");
 }
 
-}  // namespace
+}  // namespace nic_firmware_check
 
-const Check kNicFirmware{
-    "nic-firmware", Area::kNic, "Same firmware on all NICs of a model", kExplanation, 90,
-    Cost::kPassive, find};
+const Check kNicFirmware{"nic-firmware",
+                         Area::kNic,
+                         "Same firmware on all NICs of a model",
+                         nic_firmware_check::kExplanation,
+                         90,
+                         Cost::kPassive,
+                         nic_firmware_check::find};
 
 }  // namespace gdr::doctor

@@ -10,7 +10,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace port_errors_check {
 
 constexpr const char* kExplanation =
     "The driver counts lost, repeated and damaged packets since it was loaded. A few are normal: "
@@ -87,9 +87,14 @@ Findings find(const Host& host) {
   return gathered.take(host.inventory.nics.empty() ? "no RDMA NIC" : "no counters visible");
 }
 
-}  // namespace
+}  // namespace port_errors_check
 
-const Check kPortErrors{"port-errors",  Area::kNic, "Lost and damaged packets", kExplanation, 82,
-                        Cost::kPassive, find};
+const Check kPortErrors{"port-errors",
+                        Area::kNic,
+                        "Lost and damaged packets",
+                        port_errors_check::kExplanation,
+                        82,
+                        Cost::kPassive,
+                        port_errors_check::find};
 
 }  // namespace gdr::doctor

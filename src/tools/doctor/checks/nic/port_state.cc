@@ -11,7 +11,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace port_state_check {
 
 constexpr const char* kExplanation =
     "A port carries data if its state is ACTIVE. Without a link (phys_state Polling) there is no "
@@ -139,10 +139,14 @@ Findings find(const Host& host) {
   return gathered.take(host.inventory.nics.empty() ? "no RDMA NIC" : "no NIC port to judge");
 }
 
-}  // namespace
+}  // namespace port_state_check
 
-const Check kPortState{"port-state", Area::kNic, "Links of the NIC ports that GPUs need",
-                       kExplanation, 35,         Cost::kPassive,
-                       find};
+const Check kPortState{"port-state",
+                       Area::kNic,
+                       "Links of the NIC ports that GPUs need",
+                       port_state_check::kExplanation,
+                       35,
+                       Cost::kPassive,
+                       port_state_check::find};
 
 }  // namespace gdr::doctor

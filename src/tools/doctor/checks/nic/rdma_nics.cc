@@ -11,7 +11,7 @@
 #include "host/pci/vendors.h"
 
 namespace gdr::doctor {
-namespace {
+namespace rdma_nics_check {
 
 constexpr const char* kFolder = "sys/class/infiniband";
 constexpr std::uint16_t kEthernetController = 0x0200, kInfinibandController = 0x0207;
@@ -121,9 +121,10 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace rdma_nics_check
 
-const Check kNics{"rdma-nics",    Area::kNic, "RDMA NICs, and their driver", kExplanation, 15,
-                  Cost::kPassive, find};
+const Check kNics{
+    "rdma-nics", Area::kNic,     "RDMA NICs, and their driver", rdma_nics_check::kExplanation,
+    15,          Cost::kPassive, rdma_nics_check::find};
 
 }  // namespace gdr::doctor

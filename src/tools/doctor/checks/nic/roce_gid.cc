@@ -9,7 +9,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace roce_gid_check {
 
 constexpr const char* kVariable = "NCCL_IB_GID_INDEX";
 constexpr std::uint64_t kLargestTable = 65535;
@@ -112,10 +112,14 @@ Findings find(const Host& host) {
   return gathered.take("no active RoCE port");
 }
 
-}  // namespace
+}  // namespace roce_gid_check
 
-const Check kGid{"roce-gid",   Area::kNic, "RoCE v2 addresses (GIDs) of the NIC ports",
-                 kExplanation, 45,         Cost::kPassive,
-                 find};
+const Check kGid{"roce-gid",
+                 Area::kNic,
+                 "RoCE v2 addresses (GIDs) of the NIC ports",
+                 roce_gid_check::kExplanation,
+                 45,
+                 Cost::kPassive,
+                 roce_gid_check::find};
 
 }  // namespace gdr::doctor

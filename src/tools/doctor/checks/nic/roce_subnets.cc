@@ -11,7 +11,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace roce_subnets_check {
 
 constexpr const char* kExplanation =
     "Linux answers ARP for any of its addresses on any of its interfaces. If several RoCE "
@@ -153,10 +153,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace roce_subnets_check
 
-const Check kRoceSubnets{
-    "roce-subnets", Area::kNic, "Several RoCE interfaces in one subnet", kExplanation, 49,
-    Cost::kPassive, find};
+const Check kRoceSubnets{"roce-subnets",
+                         Area::kNic,
+                         "Several RoCE interfaces in one subnet",
+                         roce_subnets_check::kExplanation,
+                         49,
+                         Cost::kPassive,
+                         roce_subnets_check::find};
 
 }  // namespace gdr::doctor

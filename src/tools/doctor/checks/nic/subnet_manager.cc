@@ -6,7 +6,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace subnet_manager_check {
 
 constexpr const char* kExplanation =
     "InfiniBand ports get their address from a subnet manager, which runs once in a subnet: in a "
@@ -45,10 +45,14 @@ Findings find(const Host& host) {
   return gathered.take("no InfiniBand port with a link");
 }
 
-}  // namespace
+}  // namespace subnet_manager_check
 
-const Check kSubnetManager{
-    "subnet-manager", Area::kNic, "InfiniBand's subnet manager", kExplanation, 36,
-    Cost::kPassive,   find};
+const Check kSubnetManager{"subnet-manager",
+                           Area::kNic,
+                           "InfiniBand's subnet manager",
+                           subnet_manager_check::kExplanation,
+                           36,
+                           Cost::kPassive,
+                           subnet_manager_check::find};
 
 }  // namespace gdr::doctor

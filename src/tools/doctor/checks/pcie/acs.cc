@@ -12,7 +12,7 @@
 #include "host/special_layout.h"
 
 namespace gdr::doctor {
-namespace {
+namespace acs_check {
 
 using host::AccessControl;
 using host::PciFunction;
@@ -148,11 +148,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace acs_check
 
-const Check kAccessControl{
-    "acs",        Area::kPcie, "PCIe Access Control Services on the ports between GPUs and NICs",
-    kExplanation, 60,          Cost::kPassive,
-    find};
+const Check kAccessControl{"acs",
+                           Area::kPcie,
+                           "PCIe Access Control Services on the ports between GPUs and NICs",
+                           acs_check::kExplanation,
+                           60,
+                           Cost::kPassive,
+                           acs_check::find};
 
 }  // namespace gdr::doctor

@@ -7,7 +7,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace ats_check {
 
 constexpr const char* kExplanation =
     "With Address Translation Services a device asks the IOMMU once for an address and then uses "
@@ -82,10 +82,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace ats_check
 
-const Check kAddressTranslation{
-    "ats",          Area::kPcie, "PCIe Address Translation Services of NICs", kExplanation, 72,
-    Cost::kPassive, find};
+const Check kAddressTranslation{"ats",
+                                Area::kPcie,
+                                "PCIe Address Translation Services of NICs",
+                                ats_check::kExplanation,
+                                72,
+                                Cost::kPassive,
+                                ats_check::find};
 
 }  // namespace gdr::doctor

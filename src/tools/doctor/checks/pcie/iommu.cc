@@ -9,7 +9,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace iommu_check {
 
 constexpr const char* kExplanation =
     "A translating IOMMU gives devices their own addresses. GPUDirect RDMA then works only if the "
@@ -159,9 +159,10 @@ Findings find(const Host& host) {
   return gathered.take();
 }
 
-}  // namespace
+}  // namespace iommu_check
 
-const Check kIommu{"iommu",        Area::kPcie, "IOMMU between GPUs and NICs", kExplanation, 62,
-                   Cost::kPassive, find};
+const Check kIommu{
+    "iommu",        Area::kPcie,      "IOMMU between GPUs and NICs", iommu_check::kExplanation, 62,
+    Cost::kPassive, iommu_check::find};
 
 }  // namespace gdr::doctor

@@ -3,7 +3,7 @@
 #include "doctor/checks/registration/ways.h"
 
 namespace gdr::doctor {
-namespace {
+namespace lockdown_check {
 
 constexpr const char* kExplanation =
     "Under Secure Boot most distributions lock the kernel down: writes to PCI configuration space "
@@ -62,10 +62,14 @@ Findings find(const Host& host) {
   return {ok("", "this kernel does not support lockdown", evidence)};
 }
 
-}  // namespace
+}  // namespace lockdown_check
 
-const Check kLockdown{"lockdown",   Area::kPcie, "Kernel lockdown and Secure Boot",
-                      kExplanation, 70,          Cost::kPassive,
-                      find};
+const Check kLockdown{"lockdown",
+                      Area::kPcie,
+                      "Kernel lockdown and Secure Boot",
+                      lockdown_check::kExplanation,
+                      70,
+                      Cost::kPassive,
+                      lockdown_check::find};
 
 }  // namespace gdr::doctor

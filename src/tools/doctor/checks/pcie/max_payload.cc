@@ -8,7 +8,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace max_payload_check {
 
 constexpr const char* kExplanation =
     "A PCIe function treats a packet larger than its Max_Payload_Size (bits 7:5 of Device Control) "
@@ -93,11 +93,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace max_payload_check
 
-const Check kMaxPayload{
-    "max-payload", Area::kPcie, "One PCIe payload size between GPUs, NICs and their root ports",
-    kExplanation,  66,          Cost::kPassive,
-    find};
+const Check kMaxPayload{"max-payload",
+                        Area::kPcie,
+                        "One PCIe payload size between GPUs, NICs and their root ports",
+                        max_payload_check::kExplanation,
+                        66,
+                        Cost::kPassive,
+                        max_payload_check::find};
 
 }  // namespace gdr::doctor

@@ -6,7 +6,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace max_read_request_check {
 
 constexpr unsigned kBest = 4096;
 
@@ -54,10 +54,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace max_read_request_check
 
-const Check kMaxReadRequest{
-    "max-read-request", Area::kPcie, "NICs' PCIe read request size", kExplanation, 70,
-    Cost::kPassive,     find};
+const Check kMaxReadRequest{"max-read-request",
+                            Area::kPcie,
+                            "NICs' PCIe read request size",
+                            max_read_request_check::kExplanation,
+                            70,
+                            Cost::kPassive,
+                            max_read_request_check::find};
 
 }  // namespace gdr::doctor

@@ -5,7 +5,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace numa_node_check {
 
 constexpr const char* kExplanation =
     "Programs place their threads and buffers on the NUMA node of their NIC or GPU, and NCCL uses "
@@ -60,9 +60,10 @@ Findings find(const Host& host) {
   return gathered.take("neither NVIDIA GPU nor RDMA NIC");
 }
 
-}  // namespace
+}  // namespace numa_node_check
 
-const Check kNumaNode{"numa-node",    Area::kPcie, "NUMA nodes of GPUs and NICs", kExplanation, 80,
-                      Cost::kPassive, find};
+const Check kNumaNode{
+    "numa-node", Area::kPcie,    "NUMA nodes of GPUs and NICs", numa_node_check::kExplanation,
+    80,          Cost::kPassive, numa_node_check::find};
 
 }  // namespace gdr::doctor

@@ -7,7 +7,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace pair_grade_check {
 
 constexpr const char* kExplanation =
     "The path between a GPU and a NIC decides how fast they reach each other. In nvidia-smi's "
@@ -116,10 +116,14 @@ Findings find(const Host& host) {
   return gathered.take(why_no_pairs(host.inventory));
 }
 
-}  // namespace
+}  // namespace pair_grade_check
 
-const Check kPairGrade{"pair-grade", Area::kPcie, "Distance from each GPU to its best NIC",
-                       kExplanation, 50,          Cost::kPassive,
-                       find};
+const Check kPairGrade{"pair-grade",
+                       Area::kPcie,
+                       "Distance from each GPU to its best NIC",
+                       pair_grade_check::kExplanation,
+                       50,
+                       Cost::kPassive,
+                       pair_grade_check::find};
 
 }  // namespace gdr::doctor

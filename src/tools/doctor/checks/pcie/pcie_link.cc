@@ -9,7 +9,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace pcie_link_check {
 
 constexpr const char* kExplanation =
     "A PCIe link that trained below its maximum carries half or less of every transfer. The check "
@@ -115,10 +115,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace pcie_link_check
 
-const Check kLink{"pcie-link",  Area::kPcie, "Speed and width of every PCIe link of GPUs and NICs",
-                  kExplanation, 64,          Cost::kPassive,
-                  find};
+const Check kLink{"pcie-link",
+                  Area::kPcie,
+                  "Speed and width of every PCIe link of GPUs and NICs",
+                  pcie_link_check::kExplanation,
+                  64,
+                  Cost::kPassive,
+                  pcie_link_check::find};
 
 }  // namespace gdr::doctor

@@ -6,7 +6,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace relaxed_ordering_check {
 
 constexpr const char* kExplanation =
     "With relaxed ordering a write need not wait for earlier ones. Without it one delayed write "
@@ -78,10 +78,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace relaxed_ordering_check
 
-const Check kRelaxedOrdering{
-    "relaxed-ordering", Area::kPcie, "PCIe relaxed ordering of NICs", kExplanation, 74,
-    Cost::kPassive,     find};
+const Check kRelaxedOrdering{"relaxed-ordering",
+                             Area::kPcie,
+                             "PCIe relaxed ordering of NICs",
+                             relaxed_ordering_check::kExplanation,
+                             74,
+                             Cost::kPassive,
+                             relaxed_ordering_check::find};
 
 }  // namespace gdr::doctor

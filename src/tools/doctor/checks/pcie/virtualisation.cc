@@ -4,7 +4,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace virtualisation_check {
 
 constexpr const char* kExplanation =
     "In a virtual machine the hypervisor may invent the PCI tree, and ACS, IOMMU and link settings "
@@ -43,10 +43,14 @@ Findings find(const Host& host) {
   return {ok("", "a virtual machine: set ACS, IOMMU and ATS on its host", evidence)};
 }
 
-}  // namespace
+}  // namespace virtualisation_check
 
-const Check kVirtualisation{
-    "virtualisation", Area::kPcie, "Virtual machine or not", kExplanation, 45,
-    Cost::kPassive,   find};
+const Check kVirtualisation{"virtualisation",
+                            Area::kPcie,
+                            "Virtual machine or not",
+                            virtualisation_check::kExplanation,
+                            45,
+                            Cost::kPassive,
+                            virtualisation_check::find};
 
 }  // namespace gdr::doctor

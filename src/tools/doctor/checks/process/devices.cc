@@ -7,7 +7,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace devices_check {
 
 constexpr const char* kExplanation =
     "Programs reach NICs through /dev/infiniband/uverbsN (and rdma_cm to resolve addresses) and "
@@ -128,14 +128,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace devices_check
 
 const Check kDevices{"devices",
                      Area::kProcess,
                      "Device nodes and their permissions",
-                     kExplanation,
+                     devices_check::kExplanation,
                      15,
                      Cost::kPassive,
-                     find};
+                     devices_check::find};
 
 }  // namespace gdr::doctor

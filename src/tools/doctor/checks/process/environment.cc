@@ -13,7 +13,7 @@
 #include "text/format.h"
 
 namespace gdr::doctor {
-namespace {
+namespace environment_check {
 
 constexpr const char* kExplanation =
     "NCCL and UCX obey variables that people set once and forget. NCCL_NET_GDR_LEVEL=LOC, "
@@ -154,14 +154,14 @@ Findings find(const Host& host) {
   return {ok("", "no variable of NCCL or UCX switches GPUDirect RDMA off", std::move(evidence))};
 }
 
-}  // namespace
+}  // namespace environment_check
 
 const Check kEnvironment{"environment",
                          Area::kProcess,
                          "Variables that NCCL and UCX obey",
-                         kExplanation,
+                         environment_check::kExplanation,
                          60,
                          Cost::kPassive,
-                         find};
+                         environment_check::find};
 
 }  // namespace gdr::doctor

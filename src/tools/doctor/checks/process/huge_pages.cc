@@ -4,7 +4,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace huge_pages_check {
 
 constexpr const char* kExplanation =
     "GPUDirect RDMA does not need huge pages: GPU memory has its own pages. Host buffers on huge "
@@ -26,10 +26,10 @@ Findings find(const Host& host) {
              std::move(evidence))};
 }
 
-}  // namespace
+}  // namespace huge_pages_check
 
 const Check kHugePages{
-    "huge-pages", Area::kProcess, "Huge pages, for information", kExplanation, 95, Cost::kPassive,
-    find};
+    "huge-pages", Area::kProcess, "Huge pages, for information", huge_pages_check::kExplanation,
+    95,           Cost::kPassive, huge_pages_check::find};
 
 }  // namespace gdr::doctor

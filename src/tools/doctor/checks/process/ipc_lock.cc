@@ -8,7 +8,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace ipc_lock_check {
 
 constexpr const char* kExplanation =
     "Kubernetes sets no locked-memory limit: a pod inherits containerd's on the node, 8 MiB by "
@@ -77,10 +77,14 @@ Findings find(const Host& host) {
                 to_type(kRaiseLimit, kOnTheNode)})};
 }
 
-}  // namespace
+}  // namespace ipc_lock_check
 
-const Check kIpcLock{
-    "ipc-lock", Area::kProcess, "IPC_LOCK of a Kubernetes pod", kExplanation, 51, Cost::kPassive,
-    find};
+const Check kIpcLock{"ipc-lock",
+                     Area::kProcess,
+                     "IPC_LOCK of a Kubernetes pod",
+                     ipc_lock_check::kExplanation,
+                     51,
+                     Cost::kPassive,
+                     ipc_lock_check::find};
 
 }  // namespace gdr::doctor

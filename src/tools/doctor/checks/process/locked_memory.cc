@@ -9,7 +9,7 @@
 #include "doctor/host.h"
 
 namespace gdr::doctor {
-namespace {
+namespace locked_memory_check {
 
 constexpr const char* kExplanation =
     "Registering host memory locks it. Beyond the locked-memory limit (ulimit -l, memlock) "
@@ -113,9 +113,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace locked_memory_check
 
-const Check kLockedMemory{
-    "locked-memory", Area::kProcess, "Locked-memory limit", kExplanation, 50, Cost::kPassive, find};
+const Check kLockedMemory{"locked-memory",
+                          Area::kProcess,
+                          "Locked-memory limit",
+                          locked_memory_check::kExplanation,
+                          50,
+                          Cost::kPassive,
+                          locked_memory_check::find};
 
 }  // namespace gdr::doctor

@@ -3,7 +3,7 @@
 #include "doctor/checks/process/variables.h"
 
 namespace gdr::doctor {
-namespace {
+namespace max_map_count_check {
 
 constexpr const char* kExplanation =
     "vm.max_map_count limits the mappings of a process: 65530 by default, 1048576 on some "
@@ -51,14 +51,14 @@ Findings find(const Host& host) {
   return {ok("", summary, std::move(evidence))};
 }
 
-}  // namespace
+}  // namespace max_map_count_check
 
 const Check kMaxMapCount{"max-map-count",
                          Area::kProcess,
                          "Mappings per process (vm.max_map_count)",
-                         kExplanation,
+                         max_map_count_check::kExplanation,
                          92,
                          Cost::kPassive,
-                         find};
+                         max_map_count_check::find};
 
 }  // namespace gdr::doctor

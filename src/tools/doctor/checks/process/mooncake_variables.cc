@@ -7,7 +7,7 @@
 #include "doctor/checks/registration/ways.h"
 
 namespace gdr::doctor {
-namespace {
+namespace mooncake_variables_check {
 
 constexpr const char* kExplanation =
     "Mooncake's transfer engine obeys variables that begin with MC_. MC_FORCE_TCP and "
@@ -72,14 +72,14 @@ Findings find(const Host& host) {
   return {ok("", "no variable of Mooncake disables a NIC or a registration", std::move(evidence))};
 }
 
-}  // namespace
+}  // namespace mooncake_variables_check
 
 const Check kMooncakeVariables{"mooncake-variables",
                                Area::kProcess,
                                "Variables that Mooncake obeys",
-                               kExplanation,
+                               mooncake_variables_check::kExplanation,
                                63,
                                Cost::kPassive,
-                               find};
+                               mooncake_variables_check::find};
 
 }  // namespace gdr::doctor

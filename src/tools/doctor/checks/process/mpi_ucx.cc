@@ -7,7 +7,7 @@
 #include "host/registration/facts.h"
 
 namespace gdr::doctor {
-namespace {
+namespace mpi_ucx_check {
 
 constexpr const char* kExplanation =
     "An MPI built without CUDA treats GPU memory as host memory and crashes; a UCX without its "
@@ -67,9 +67,9 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace mpi_ucx_check
 
-const Check kMpiUcx{
-    "mpi-ucx", Area::kProcess, "MPI and UCX with CUDA", kExplanation, 90, Cost::kProbe, find};
+const Check kMpiUcx{"mpi-ucx", Area::kProcess, "MPI and UCX with CUDA", mpi_ucx_check::kExplanation,
+                    90,        Cost::kProbe,   mpi_ucx_check::find};
 
 }  // namespace gdr::doctor

@@ -7,7 +7,7 @@
 #include "doctor/checks/registration/ways.h"
 
 namespace gdr::doctor {
-namespace {
+namespace nvshmem_variables_check {
 
 constexpr const char* kExplanation =
     "Variables configure NVSHMEM. NVSHMEM_REMOTE_TRANSPORT=none disables every network. "
@@ -84,14 +84,14 @@ Findings find(const Host& host) {
   return {ok("", "no variable of NVSHMEM disables a NIC or a registration", std::move(evidence))};
 }
 
-}  // namespace
+}  // namespace nvshmem_variables_check
 
 const Check kNvshmemVariables{"nvshmem-variables",
                               Area::kProcess,
                               "Variables that NVSHMEM obeys",
-                              kExplanation,
+                              nvshmem_variables_check::kExplanation,
                               62,
                               Cost::kPassive,
-                              find};
+                              nvshmem_variables_check::find};
 
 }  // namespace gdr::doctor

@@ -6,7 +6,7 @@
 #include "doctor/checks/process/variables.h"
 
 namespace gdr::doctor {
-namespace {
+namespace ucx_variables_check {
 
 constexpr const char* kExplanation =
     "UCX_TLS lists the transports that UCX may use. Without rc, ud, dc, ib or srd it has no RDMA; "
@@ -109,14 +109,14 @@ Findings find(const Host& host) {
   return {ok("", "UCX_TLS and UCX_NET_DEVICES allow RDMA and GPU memory", std::move(evidence))};
 }
 
-}  // namespace
+}  // namespace ucx_variables_check
 
 const Check kUcxVariables{"ucx-variables",
                           Area::kProcess,
                           "Transports and devices that UCX may use",
-                          kExplanation,
+                          ucx_variables_check::kExplanation,
                           61,
                           Cost::kPassive,
-                          find};
+                          ucx_variables_check::find};
 
 }  // namespace gdr::doctor

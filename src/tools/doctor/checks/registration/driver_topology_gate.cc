@@ -9,7 +9,7 @@
 #include "host/pci/vendors.h"
 
 namespace gdr::doctor {
-namespace {
+namespace driver_topology_gate_check {
 
 constexpr const char* kExplanation =
     "Root ports of NVIDIA Grace (TH500), Ampere Altra and AmpereOne-160 do not forward transfers "
@@ -112,14 +112,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace driver_topology_gate_check
 
 const Check kDriverTopologyGate{"driver-topology-gate",
                                 Area::kRegistration,
                                 "CPUs on which the GPU driver refuses NICs",
-                                kExplanation,
+                                driver_topology_gate_check::kExplanation,
                                 18,
                                 Cost::kPassive,
-                                find};
+                                driver_topology_gate_check::find};
 
 }  // namespace gdr::doctor

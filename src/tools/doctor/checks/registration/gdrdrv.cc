@@ -6,7 +6,7 @@
 #include "doctor/checks/process/variables.h"
 
 namespace gdr::doctor {
-namespace {
+namespace gdrdrv_check {
 
 constexpr const char* kExplanation =
     "GDRCopy lets the CPU read and write GPU memory directly, which is faster than CUDA for few "
@@ -73,14 +73,14 @@ Findings find(const Host& host) {
   return {ok("", "gdrdrv is loaded", std::move(evidence))};
 }
 
-}  // namespace
+}  // namespace gdrdrv_check
 
 const Check kGdrdrv{"gdrdrv",
                     Area::kRegistration,
                     "GDRCopy's kernel module, if it is needed",
-                    kExplanation,
+                    gdrdrv_check::kExplanation,
                     88,
                     Cost::kPassive,
-                    find};
+                    gdrdrv_check::find};
 
 }  // namespace gdr::doctor

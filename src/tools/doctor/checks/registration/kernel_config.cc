@@ -3,7 +3,7 @@
 #include "doctor/checks/registration/ways.h"
 
 namespace gdr::doctor {
-namespace {
+namespace kernel_config_check {
 
 constexpr const char* kExplanation =
     "CONFIG_PCI_P2PDMA is the kernel's support for transfers between PCI devices. It is not "
@@ -66,14 +66,14 @@ Findings find(const Host& host) {
                   to_type("zgrep -e PCI_P2PDMA -e DMABUF_MOVE_NOTIFY /proc/config.gz"))};
 }
 
-}  // namespace
+}  // namespace kernel_config_check
 
 const Check kKernelConfig{"kernel-config",
                           Area::kRegistration,
                           "Kernel configuration for dma-buf between devices",
-                          kExplanation,
+                          kernel_config_check::kExplanation,
                           29,
                           Cost::kPassive,
-                          find};
+                          kernel_config_check::find};
 
 }  // namespace gdr::doctor

@@ -6,7 +6,7 @@
 #include "doctor/checks/registration/ways.h"
 
 namespace gdr::doctor {
-namespace {
+namespace nccl_version_check {
 
 constexpr const char* kExplanation =
     "NCCL up to 2.22.3 looks for peer memory only in /sys/kernel/mm/memory_peers, which kernels "
@@ -101,14 +101,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace nccl_version_check
 
 const Check kNcclVersion{"nccl-version",
                          Area::kRegistration,
                          "NCCL finds the peer-memory module",
-                         kExplanation,
+                         nccl_version_check::kExplanation,
                          40,
                          Cost::kPassive,
-                         find};
+                         nccl_version_check::find};
 
 }  // namespace gdr::doctor

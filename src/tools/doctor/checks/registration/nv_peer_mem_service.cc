@@ -5,7 +5,7 @@
 #include "doctor/checks/registration/ways.h"
 
 namespace gdr::doctor {
-namespace {
+namespace nv_peer_mem_service_check {
 
 constexpr const char* kExplanation =
     "nv_peer_mem was a separate package until NVIDIA's driver included nvidia-peermem (470). It "
@@ -83,14 +83,14 @@ Findings find(const Host& host) {
                     "/etc/modules-load.d/nv_peer_mem.conf")})};
 }
 
-}  // namespace
+}  // namespace nv_peer_mem_service_check
 
 const Check kNvPeerMemService{"nv-peer-mem-service",
                               Area::kRegistration,
                               "Old package nv_peer_mem, loaded at boot",
-                              kExplanation,
+                              nv_peer_mem_service_check::kExplanation,
                               23,
                               Cost::kPassive,
-                              find};
+                              nv_peer_mem_service_check::find};
 
 }  // namespace gdr::doctor

@@ -6,7 +6,7 @@
 #include "doctor/checks/registration/ways.h"
 
 namespace gdr::doctor {
-namespace {
+namespace ofed_release_check {
 
 constexpr const char* kExplanation =
     "MLNX_OFED 5.4-1.0.3.0 can deadlock while peer memory is revoked (bug 2696789, 'Peer-direct "
@@ -77,14 +77,14 @@ Findings find(const Host& host) {
                   {read_line(files, kVersions[0])}, to_type("ofed_info -s"))};
 }
 
-}  // namespace
+}  // namespace ofed_release_check
 
 const Check kOfedRelease{"ofed-release",
                          Area::kRegistration,
                          "Release of MLNX_OFED or DOCA-OFED",
-                         kExplanation,
+                         ofed_release_check::kExplanation,
                          24,
                          Cost::kPassive,
-                         find};
+                         ofed_release_check::find};
 
 }  // namespace gdr::doctor

@@ -3,7 +3,7 @@
 #include "doctor/checks/registration/ways.h"
 
 namespace gdr::doctor {
-namespace {
+namespace peer_memory_check {
 
 constexpr const char* kExplanation =
     "A peer-memory module tells the RDMA stack which addresses belong to a GPU. NVIDIA's driver "
@@ -89,10 +89,14 @@ Findings find(const Host& host) {
              std::move(evidence))};
 }
 
-}  // namespace
+}  // namespace peer_memory_check
 
-const Check kPeerMemory{
-    "peer-memory", Area::kRegistration, "Peer-memory modules", kExplanation, 22, Cost::kPassive,
-    find};
+const Check kPeerMemory{"peer-memory",
+                        Area::kRegistration,
+                        "Peer-memory modules",
+                        peer_memory_check::kExplanation,
+                        22,
+                        Cost::kPassive,
+                        peer_memory_check::find};
 
 }  // namespace gdr::doctor

@@ -4,7 +4,7 @@
 #include "doctor/kernel_log.h"
 
 namespace gdr::doctor {
-namespace {
+namespace peer_memory_loading_check {
 
 constexpr const char* kExplanation =
     "modprobe nvidia-peermem only says 'Invalid argument' if the module was built without the RDMA "
@@ -76,14 +76,14 @@ Findings find(const Host& host) {
              std::move(evidence))};
 }
 
-}  // namespace
+}  // namespace peer_memory_loading_check
 
 const Check kPeerMemoryLoading{"peer-memory-loading",
                                Area::kRegistration,
                                "Why the peer-memory module does not load",
-                               kExplanation,
+                               peer_memory_loading_check::kExplanation,
                                19,
                                Cost::kPassive,
-                               find};
+                               peer_memory_loading_check::find};
 
 }  // namespace gdr::doctor

@@ -11,7 +11,7 @@
 #include "text/format.h"
 
 namespace gdr::doctor {
-namespace {
+namespace registration_check {
 
 constexpr const char* kExplanation =
     "A loaded module may still not work. So the check allocates 2 MiB on each GPU and registers "
@@ -199,14 +199,14 @@ Findings find(const Host& host) {
   return findings;
 }
 
-}  // namespace
+}  // namespace registration_check
 
 const Check kRegistration{"registration",
                           Area::kRegistration,
                           "Live test of registration and transfers",
-                          kExplanation,
+                          registration_check::kExplanation,
                           26,
                           Cost::kProbe,
-                          find};
+                          registration_check::find};
 
 }  // namespace gdr::doctor

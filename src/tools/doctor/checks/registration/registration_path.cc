@@ -3,7 +3,7 @@
 #include "doctor/checks/registration/ways.h"
 
 namespace gdr::doctor {
-namespace {
+namespace registration_path_check {
 
 constexpr const char* kExplanation =
     "GPU memory can be registered with a NIC in two ways. First, as a dma-buf, which NVIDIA "
@@ -38,14 +38,14 @@ Findings find(const Host& host) {
                std::move(ways.evidence), "All transfers go through host memory.", fix_of(ways))};
 }
 
-}  // namespace
+}  // namespace registration_path_check
 
 const Check kRegistrationPath{"registration-path",
                               Area::kRegistration,
                               "Ways to register GPU memory with a NIC",
-                              kExplanation,
+                              registration_path_check::kExplanation,
                               20,
                               Cost::kPassive,
-                              find};
+                              registration_path_check::find};
 
 }  // namespace gdr::doctor
