@@ -16,7 +16,7 @@ if(NOT CPACK_GDR_PORTABLE)
 endif()
 # Each is loaded when it is there: verbs of real NICs, names of PCI devices, captures that are packed.
 set(CPACK_DEBIAN_GDRKIT_PACKAGE_RECOMMENDS
-    "libibverbs1, ibverbs-providers, librdmacm1, libpci3, libarchive13")
+    "libibverbs1, ibverbs-providers, librdmacm1, pci.ids, libarchive13")
 set(CPACK_DEBIAN_GDRKIT_PACKAGE_SUGGESTS "gdrkit-standins (= ${version}), libpmix2")
 # dpkg does not ask whether what is installed still likes an upgrade, but whether the upgrade breaks it.
 set(CPACK_DEBIAN_GDRKIT_PACKAGE_BREAKS

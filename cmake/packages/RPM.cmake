@@ -19,7 +19,7 @@ set(CPACK_RPM_GDRKIT_FILE_NAME gdrkit-${version}-1.x86_64.rpm)
 # puts these lines into the spec file as they are.
 set(CPACK_RPM_GDRKIT_PACKAGE_REQUIRES "glibc >= ${CPACK_GDR_GLIBC}
 Recommends: libibverbs.so.1()(64bit), librdmacm.so.1()(64bit)
-Recommends: libpci.so.3()(64bit), libarchive.so.13()(64bit)
+Recommends: hwdata, libarchive.so.13()(64bit)
 Suggests: gdrkit-standins = ${version}-1, libpmix.so.2()(64bit)")
 
 set(CPACK_RPM_STANDINS_PACKAGE_NAME gdrkit-standins)

@@ -19,9 +19,7 @@
 namespace gdr::host {
 
 // Not a part of this: the names of pci.ids, which to load takes longer than all else.
-struct PciNames::Library {};
 PciNames::PciNames() = default;
-PciNames::~PciNames() = default;
 std::string PciNames::vendor(std::uint16_t /*vendor*/) { return {}; }
 std::string PciNames::device(std::uint16_t vendor, std::uint16_t /*device*/) {
   return vendor == 0x10de ? "GH100" : "";

@@ -33,7 +33,7 @@ struct Input {
   const char* refusal = nullptr;
 
   bool may_go_on(archive* handle) {
-    if (library.filter_bytes(handle, 0) > static_cast<la_int64_t>(limits.unpacked)) {
+    if (library.filter_bytes(handle, 0) > static_cast<std::int64_t>(limits.unpacked)) {
       refusal = "is too large for a captured machine";
     } else if (now() > deadline) {
       refusal = "takes too long to unpack for a captured machine";
@@ -42,16 +42,16 @@ struct Input {
   }
 };
 
-la_ssize_t read_piece(archive* handle, void* data, const void** bytes) {
+ssize_t read_piece(archive* handle, void* data, const void** bytes) {
   Input& input = *static_cast<Input*>(data);
   if (!input.may_go_on(handle)) {
     input.library.set_error(handle, EFBIG, "%s", input.refusal);
-    return ARCHIVE_FATAL;
+    return kArchiveFatal;
   }
   const ssize_t got = input.source(input.piece.data(), input.piece.size());
   if (got < 0) {
     input.library.set_error(handle, EIO, "cannot be read");
-    return ARCHIVE_FATAL;
+    return kArchiveFatal;
   }
   *bytes = input.piece.data();
   return got;
@@ -62,7 +62,7 @@ void add_filters(const ArchiveLibrary& library, archive* handle) {
   for (int (*add)(archive*) : {library.read_support_filter_gzip, library.read_support_filter_bzip2,
                                library.read_support_filter_xz, library.read_support_filter_zstd}) {
     const ArchiveHandle trial(library.read_new(), library.read_free);
-    if (trial && add(trial.get()) == ARCHIVE_OK) static_cast<void>(add(handle));
+    if (trial && add(trial.get()) == kArchiveOk) static_cast<void>(add(handle));
   }
 }
 
@@ -79,7 +79,7 @@ class Reader {
     if (!handle_) return Error{ENOMEM, "libarchive: out of memory"};
     library_.read_support_format_tar(handle_.get());
     add_filters(library_, handle_.get());
-    if (library_.read_open(handle_.get(), &input_, nullptr, read_piece, nullptr) != ARCHIVE_OK) {
+    if (library_.read_open(handle_.get(), &input_, nullptr, read_piece, nullptr) != kArchiveOk) {
       return failure();
     }
     // The innermost is the file itself.
@@ -110,8 +110,8 @@ class Reader {
     for (;;) {
       archive_entry* entry = nullptr;
       const int result = library_.read_next_header(handle_.get(), &entry);
-      if (result == ARCHIVE_EOF) return {};
-      if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return failure();
+      if (result == kArchiveEof) return {};
+      if (result != kArchiveOk && result != kArchiveWarn) return failure();
       if (++count > limits_.entries) {
         return Error{EINVAL,
                      std::string("has too many entries for a captured machine") + kUnpackYourself};
@@ -130,11 +130,11 @@ class Reader {
       return add_copy(path, library_.entry_hardlink(entry));
     }
     switch (library_.entry_filetype(entry)) {
-      case AE_IFREG:
+      case S_IFREG:
         return add_file(path, entry);
-      case AE_IFDIR:
+      case S_IFDIR:
         return tree_->add(path, FileKind::kFolder, {});
-      case AE_IFLNK: {
+      case S_IFLNK: {
         const char* target = library_.entry_symlink(entry);
         // The longest possible link.
         std::string text = target != nullptr && strlen(target) < PATH_MAX ? target : "";
@@ -155,22 +155,22 @@ class Reader {
   }
 
   Result<void> add_file(const char* path, archive_entry* entry) {
-    const la_int64_t size = library_.entry_size(entry);
-    if (size > static_cast<la_int64_t>(limits_.unpacked)) {
+    const std::int64_t size = library_.entry_size(entry);
+    if (size > static_cast<std::int64_t>(limits_.unpacked)) {
       input_.refusal = "is too large for a captured machine";
       return failure();
     }
-    if (size > static_cast<la_int64_t>(limits_.file)) {
+    if (size > static_cast<std::int64_t>(limits_.file)) {
       return tree_->add(path, FileKind::kRegular, {});
     }
     std::string content;
     for (;;) {
       const void* bytes = nullptr;
       std::size_t count = 0;
-      la_int64_t offset = 0;
+      std::int64_t offset = 0;
       const int result = library_.read_data_block(handle_.get(), &bytes, &count, &offset);
-      if (result == ARCHIVE_EOF) break;
-      if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return failure();
+      if (result == kArchiveEof) break;
+      if (result != kArchiveOk && result != kArchiveWarn) return failure();
       const auto at = static_cast<std::size_t>(offset);
       if (offset < 0 || at < content.size() || at > limits_.file || count > limits_.file - at) {
         return Error{EINVAL, "has a file whose parts do not fit together"};

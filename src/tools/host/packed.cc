@@ -47,15 +47,15 @@ Unpacked unpack(std::string packed, std::size_t most) {
   const ArchiveHandle handle(library.read_new(), library.read_free);
   if (!handle) return {{}, "cannot be unpacked: out of memory"};
   // Anything but "ok" means that libarchive was built without it and would start a program.
-  if (add_filter(library, handle.get(), packing) != ARCHIVE_OK) {
+  if (add_filter(library, handle.get(), packing) != kArchiveOk) {
     return {{},
             std::string("cannot be unpacked: libarchive here has no ") +
                 kNames[static_cast<std::size_t>(packing)] + "; unpack it first"};
   }
   archive_entry* entry = nullptr;
-  if (library.read_support_format_raw(handle.get()) != ARCHIVE_OK ||
-      library.read_open_memory(handle.get(), packed.data(), packed.size()) != ARCHIVE_OK ||
-      library.read_next_header(handle.get(), &entry) != ARCHIVE_OK ||
+  if (library.read_support_format_raw(handle.get()) != kArchiveOk ||
+      library.read_open_memory(handle.get(), packed.data(), packed.size()) != kArchiveOk ||
+      library.read_next_header(handle.get(), &entry) != kArchiveOk ||
       // libarchive hands through as it is what the filter did not take.
       library.filter_count(handle.get()) != 2) {
     return {{}, damage(library, handle.get(), packing)};
@@ -63,7 +63,7 @@ Unpacked unpack(std::string packed, std::size_t most) {
   std::string bytes;
   char piece[64 * 1024];
   for (;;) {
-    const la_ssize_t got = library.read_data(handle.get(), piece, sizeof(piece));
+    const ssize_t got = library.read_data(handle.get(), piece, sizeof(piece));
     if (got == 0) return {std::move(bytes), {}};
     if (got < 0) return {std::move(bytes), damage(library, handle.get(), packing)};
     const std::size_t room = most - bytes.size(), size = static_cast<std::size_t>(got);

@@ -24,13 +24,21 @@ TEST(PciNames, AreEmptyWithoutAFile) {
   EXPECT_EQ(names.device(0x10de, 0x2330), "");
 }
 
-// libpci takes a malformed file for a reason to end the process.
-TEST(PciNames, SurviveAMalformedFile) {
+TEST(PciNames, AreOfTheirVendorAndNotOfSubsystemsOrClasses) {
   test::CapturedHost scratch;
-  scratch.write("pci.ids", "10de  NVIDIA Corporation\n\t2330  GH100\nnonsense here\n");
+  scratch.write(
+      "pci.ids",
+      "# comment\n10de  NVIDIA Corporation\n\t2330  GH100\n\t\t10de 2331  board\n# comment\n"
+      "\t2342  GH200\nnonsense\n15b3  Mellanox Technologies\n\t1021  MT2910\nC 03  Display\n"
+      "\t02  3D\n");
   PciNames names(scratch.root() + "/pci.ids");
-  EXPECT_EQ(names.vendor(0x15b3), "");
-  EXPECT_EQ(names.device(0x10de, 0x2330), "") << "what failed once is not asked again";
+  EXPECT_EQ(names.device(0x10de, 0x2330), "GH100");
+  EXPECT_EQ(names.device(0x10de, 0x2331), "");
+  EXPECT_EQ(names.device(0x10de, 0x2342), "GH200");
+  EXPECT_EQ(names.device(0x10de, 0x1021), "");
+  EXPECT_EQ(names.device(0x15b3, 0x1021), "MT2910");
+  EXPECT_EQ(names.vendor(0x15b3), "Mellanox Technologies");
+  EXPECT_EQ(names.device(0x15b3, 0x0002), "");
 }
 
 TEST(PciNames, AreLookedUpOnlyForWhoAsks) {

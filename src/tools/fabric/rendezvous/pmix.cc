@@ -24,68 +24,68 @@ void copy_text(char (&to)[size], const std::string& text) {
   std::memcpy(to, text.data(), std::min(text.size(), size - 1));
 }
 
-pmix_proc_t process_of(const pmix_proc_t& self, pmix_rank_t rank) {
-  pmix_proc_t process = self;
+pmix::Process process_of(const pmix::Process& self, pmix::Rank rank) {
+  pmix::Process process = self;
   process.rank = rank;
   return process;
 }
 
-pmix_info_t flag(const char* key) {
-  pmix_info_t info{};
+pmix::Info flag(const char* key) {
+  pmix::Info info{};
   copy_text(info.key, key);
-  info.value.type = PMIX_BOOL;
+  info.value.type = pmix::kBool;
   info.value.data.flag = true;
   return info;
 }
 
-pmix_info_t number(const char* key, int value) {
-  pmix_info_t info{};
+pmix::Info number(const char* key, int value) {
+  pmix::Info info{};
   copy_text(info.key, key);
-  info.value.type = PMIX_INT;
+  info.value.type = pmix::kInt;
   info.value.data.integer = value;
   return info;
 }
 
-std::string text_of(const pmix_value_t* value) {
-  if (value == nullptr || value->type != PMIX_STRING || value->data.string == nullptr) return {};
+std::string text_of(const pmix::Value* value) {
+  if (value == nullptr || value->type != pmix::kString || value->data.string == nullptr) return {};
   return value->data.string;
 }
 
 // The library hands out what malloc() gave it.
-void free_value(pmix_value_t* value) {
+void free_value(pmix::Value* value) {
   if (value == nullptr) return;
-  if (value->type == PMIX_STRING) std::free(value->data.string);
+  if (value->type == pmix::kString) std::free(value->data.string);
   std::free(value);
 }
 
 // What the server of this host knows already: nothing is asked of another one.
-std::optional<std::uint32_t> known_number(const PmixLibrary& pmix, const pmix_proc_t& process,
+std::optional<std::uint32_t> known_number(const PmixLibrary& library, const pmix::Process& process,
                                           const char* key) {
-  pmix_value_t* value = nullptr;
-  const pmix_info_t only_here = flag(PMIX_OPTIONAL);
-  if (pmix.Get(&process, key, &only_here, 1, &value) != PMIX_SUCCESS) return std::nullopt;
+  pmix::Value* value = nullptr;
+  const pmix::Info only_here = flag(pmix::kOptional);
+  if (library.Get(&process, key, &only_here, 1, &value) != pmix::kSuccess) return std::nullopt;
   std::optional<std::uint32_t> known;
-  if (value->type == PMIX_UINT32) known = value->data.uint32;
+  if (value->type == pmix::kUint32) known = value->data.uint32;
   free_value(value);
   return known;
 }
 
-std::string known_text(const PmixLibrary& pmix, const pmix_proc_t& process, const char* key) {
-  pmix_value_t* value = nullptr;
-  const pmix_info_t only_here = flag(PMIX_OPTIONAL);
-  if (pmix.Get(&process, key, &only_here, 1, &value) != PMIX_SUCCESS) return {};
+std::string known_text(const PmixLibrary& library, const pmix::Process& process, const char* key) {
+  pmix::Value* value = nullptr;
+  const pmix::Info only_here = flag(pmix::kOptional);
+  if (library.Get(&process, key, &only_here, 1, &value) != pmix::kSuccess) return {};
   std::string text = text_of(value);
   free_value(value);
   return text;
 }
 
 // Not by PMIX_NODEID: Slurm 22.05 and Open MPI 4.1 tell a process only its own.
-std::vector<Expected> expected_ranks(const PmixLibrary& pmix, const pmix_proc_t& self,
+std::vector<Expected> expected_ranks(const PmixLibrary& library, const pmix::Process& self,
                                      std::uint32_t ranks) {
   std::vector<Expected> expected;
   std::map<std::string, std::uint32_t> nodes;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    Expected one{rank, rank, known_text(pmix, process_of(self, rank), PMIX_HOSTNAME)};
+    Expected one{rank, rank, known_text(library, process_of(self, rank), pmix::kHostname)};
     if (!one.host.empty()) {
       one.node =
           nodes.try_emplace(one.host, static_cast<std::uint32_t>(nodes.size())).first->second;
@@ -103,31 +103,31 @@ std::string launcher_name(const Environment& environment) {
 }
 
 struct Answer {
-  pmix_status_t status = PMIX_ERROR;
+  pmix::Status status = pmix::kError;
   std::string text;
 };
 using Promise = std::promise<Answer>;
 
 // Called by a thread of the library, perhaps when nobody waits any more: it owns the promise.
-void take_answer(pmix_status_t status, pmix_value_t* value, void* promise) {
+void take_answer(pmix::Status status, pmix::Value* value, void* promise) {
   const std::unique_ptr<Promise> owner(static_cast<Promise*>(promise));
-  owner->set_value({status, status == PMIX_SUCCESS ? text_of(value) : std::string()});
+  owner->set_value({status, status == pmix::kSuccess ? text_of(value) : std::string()});
 }
 
 class PmixRendezvous : public Rendezvous {
  public:
-  PmixRendezvous(Job job, const PmixLibrary& pmix, const pmix_proc_t& self)
-      : Rendezvous(std::move(job)), pmix_(pmix), self_(self) {}
+  PmixRendezvous(Job job, const PmixLibrary& library, const pmix::Process& self)
+      : Rendezvous(std::move(job)), pmix_(library), self_(self) {}
   ~PmixRendezvous() override { leave(); }
 
   Result<Invitation> publish(const Invitation& invitation) override {
     std::string text = to_text(invitation);
-    pmix_value_t value{};
-    value.type = PMIX_STRING;
+    pmix::Value value{};
+    value.type = pmix::kString;
     value.data.string = text.data();  // it is copied
-    pmix_status_t status = pmix_.Put(PMIX_GLOBAL, kKey, &value);
-    if (status == PMIX_SUCCESS) status = pmix_.Commit();
-    if (status == PMIX_SUCCESS) return invitation;
+    pmix::Status status = pmix_.Put(pmix::kGlobal, kKey, &value);
+    if (status == pmix::kSuccess) status = pmix_.Commit();
+    if (status == pmix::kSuccess) return invitation;
     return Error{EIO, fmt::format("PMIx does not publish where rank 0 listens: {}",
                                   pmix_.Error_string(status))};
   }
@@ -136,7 +136,7 @@ class PmixRendezvous : public Rendezvous {
     const Nanoseconds deadline = now() + timeout;
     for (;;) {
       const Answer answer = ask(deadline);
-      if (answer.status == PMIX_SUCCESS) return invitation_from(answer.text);
+      if (answer.status == pmix::kSuccess) return invitation_from(answer.text);
       if (now() >= deadline) {
         return Error{
             ETIMEDOUT,
@@ -160,15 +160,15 @@ class PmixRendezvous : public Rendezvous {
   // for as long as the job lasts.
   Answer ask(Nanoseconds deadline) {
     const Nanoseconds left = deadline - std::min(deadline, now());
-    const pmix_info_t limit = number(PMIX_TIMEOUT, static_cast<int>(left / kSecond) + 1);
-    const pmix_proc_t zero = process_of(self_, 0);
+    const pmix::Info limit = number(pmix::kTimeout, static_cast<int>(left / kSecond) + 1);
+    const pmix::Process zero = process_of(self_, 0);
     auto promise = std::make_unique<Promise>();
     std::future<Answer> future = promise->get_future();
-    const pmix_status_t status = pmix_.Get_nb(&zero, kKey, &limit, 1, take_answer, promise.get());
-    if (status != PMIX_SUCCESS) return {status, {}};
+    const pmix::Status status = pmix_.Get_nb(&zero, kKey, &limit, 1, take_answer, promise.get());
+    if (status != pmix::kSuccess) return {status, {}};
     (void)promise.release();  // take_answer()'s from here on
     if (future.wait_for(std::chrono::nanoseconds(left)) != std::future_status::ready) {
-      return {PMIX_ERR_TIMEOUT, {}};
+      return {pmix::kErrTimeout, {}};
     }
     return future.get();
   }
@@ -180,7 +180,7 @@ class PmixRendezvous : public Rendezvous {
   }
 
   const PmixLibrary& pmix_;
-  pmix_proc_t self_;
+  pmix::Process self_;
   bool has_left_ = false;
 };
 
@@ -191,24 +191,25 @@ bool has_pmix(const Environment& environment) {
 }
 
 Result<std::unique_ptr<Rendezvous>> join_pmix(const Environment& environment) {
-  const Result<const PmixLibrary*> library = PmixLibrary::load();
-  if (!library) return library.error();
-  const PmixLibrary& pmix = **library;
-  pmix_proc_t self{};
-  const pmix_status_t status = pmix.Init(&self, nullptr, 0);
-  if (status != PMIX_SUCCESS) {
+  const Result<const PmixLibrary*> loaded = PmixLibrary::load();
+  if (!loaded) return loaded.error();
+  const PmixLibrary& library = **loaded;
+  pmix::Process self{};
+  const pmix::Status status = library.Init(&self, nullptr, 0);
+  if (status != pmix::kSuccess) {
     return Error{EIO, fmt::format("the launcher's PMIx server does not answer (PMIx {}: {}); the "
                                   "launcher may have another version of PMIx",
-                                  pmix.version(), pmix.Error_string(status))};
+                                  library.version(), library.Error_string(status))};
   }
   Job job;
   job.rank = self.rank;
-  job.ranks = known_number(pmix, process_of(self, PMIX_RANK_WILDCARD), PMIX_JOB_SIZE)
+  job.ranks = known_number(library, process_of(self, pmix::kRankWildcard), pmix::kJobSize)
                   .value_or(self.rank + 1);
-  job.launcher = fmt::format("{}, PMIx {}", launcher_name(environment), pmix.version());
-  job.expected = expected_ranks(pmix, self, job.ranks);
+  job.launcher = fmt::format("{}, PMIx {}", launcher_name(environment), library.version());
+  job.expected = expected_ranks(library, self, job.ranks);
   job.job_id = environment("SLURM_JOB_ID").value_or("");
-  return std::unique_ptr<Rendezvous>(std::make_unique<PmixRendezvous>(std::move(job), pmix, self));
+  return std::unique_ptr<Rendezvous>(
+      std::make_unique<PmixRendezvous>(std::move(job), library, self));
 }
 
 }  // namespace gdr::fabric

@@ -4,16 +4,14 @@
 //   Result<const PmixLibrary*> pmix = PmixLibrary::load();
 #pragma once
 
-#include <pmix.h>
-
 #include <string>
 
 #include "base/result.h"
+#include "fabric/rendezvous/pmix_abi.h"
 
 namespace gdr::fabric {
 
-// The members are the library's functions without "PMIx_". Its headers' macros are not used: from
-// version 5 on they call further functions.
+// The members are the library's functions without "PMIx_".
 struct PmixLibrary {
   // ENOENT: this host has none.
   static Result<const PmixLibrary*> load();
@@ -21,14 +19,16 @@ struct PmixLibrary {
   // "4.2.2", without what the library says of its build
   std::string version() const;
 
-  decltype(&::PMIx_Init) Init = nullptr;
-  decltype(&::PMIx_Finalize) Finalize = nullptr;
-  decltype(&::PMIx_Put) Put = nullptr;
-  decltype(&::PMIx_Commit) Commit = nullptr;
-  decltype(&::PMIx_Get) Get = nullptr;
-  decltype(&::PMIx_Get_nb) Get_nb = nullptr;
-  decltype(&::PMIx_Get_version) Get_version = nullptr;
-  decltype(&::PMIx_Error_string) Error_string = nullptr;
+  pmix::Status (*Init)(pmix::Process* self, pmix::Info* info, std::size_t count) = nullptr;
+  pmix::Status (*Finalize)(const pmix::Info* info, std::size_t count) = nullptr;
+  pmix::Status (*Put)(std::uint8_t scope, const char* key, pmix::Value* value) = nullptr;
+  pmix::Status (*Commit)() = nullptr;
+  pmix::Status (*Get)(const pmix::Process* process, const char* key, const pmix::Info* info,
+                      std::size_t count, pmix::Value** value) = nullptr;
+  pmix::Status (*Get_nb)(const pmix::Process* process, const char* key, const pmix::Info* info,
+                         std::size_t count, pmix::Answered answered, void* data) = nullptr;
+  const char* (*Get_version)() = nullptr;
+  const char* (*Error_string)(pmix::Status status) = nullptr;
 };
 
 }  // namespace gdr::fabric

@@ -1,5 +1,5 @@
-// PciNames: what the numbers of PCI vendors and devices stand for, from the distribution's pci.ids
-// through libpci. Without that file or that library there are no names, and nothing else changes.
+// PciNames: what the numbers of PCI vendors and devices stand for, from the distribution's pci.ids.
+// Without that file there are no names, and nothing else changes.
 //
 //   PciNames names;
 //   std::string name = names.device(0x10de, 0x2330);  // "GH100 [H100 SXM5 80GB]"
@@ -8,8 +8,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace gdr::host {
 
@@ -17,18 +18,18 @@ class PciNames {
  public:
   PciNames();
   // Reads this file instead of the distribution's.
-  explicit PciNames(const std::string& path);
-  ~PciNames();
-  PciNames(const PciNames&) = delete;
-  PciNames& operator=(const PciNames&) = delete;
+  explicit PciNames(std::string path) : path_(std::move(path)) {}
 
   // Empty: not known.
   std::string vendor(std::uint16_t vendor);
   std::string device(std::uint16_t vendor, std::uint16_t device);
 
  private:
-  struct Library;
-  std::unique_ptr<Library> library_;
+  // Where the line of that vendor begins.
+  std::size_t line_of(std::uint16_t vendor);
+
+  std::string path_;                 // empty: there is none
+  std::optional<std::string> text_;  // of the file, behind a line feed, once a name was asked for
 };
 
 }  // namespace gdr::host
