@@ -28,11 +28,11 @@ for suite in ${suites//,/ }; do
     for command in "$@"; do
       status=0
       # Seconds: of the clock, of the processors in the program and in the kernel.
-      timed="begun=\$(date +%s); status=0; ( $command ) || status=\$?; echo \"@ \$((\$(date +%s) - begun))\"; times | tail -n 1; exit \$status"
+      timed="begun=\$(date +%s); status=0; ( $command ) || status=\$?; echo \"@ \$((\$(date +%s) - begun))\"; times; exit \$status"
       taskset -c 0,1 "$root/tests/repository/clean_chroot.sh" --suite "$suite" --keep "$work/$suite" "$timed" \
         >"$work/output" 2>&1 || status=$?
       seconds=$(sed -n 's/^@ //p' "$work/output")
-      processor=$(sed -n '/^@ /{n;p;}' "$work/output")
+      processor=$(sed -n '/^@ /{n;n;p;}' "$work/output")
       echo "$suite, run $run, $command: ${seconds:-?} s, processor ${processor:-?}, exit status $status, load at the end $(cut -d ' ' -f 1 /proc/loadavg)"
       [ "$status" -eq 0 ] || tail -n 30 "$work/output"
     done

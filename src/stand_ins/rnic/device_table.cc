@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kLongestName = sizeof(SharedDevice::name) - 1;
 constexpr std::uint32_t kSpeeds[] = {10, 25, 40, 50, 100, 200, 400};
 
-std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + printable(text) + "'"; }
 
 Error refuse(std::string message) { return Error{EINVAL, std::move(message)}; }
 
@@ -34,7 +34,7 @@ Result<std::string> parse_name(std::string_view text) {
     return is_alphanumeric(c) || c == '_' || c == '-' || c == '.';
   });
   if (text.empty() || text.size() > kLongestName || !characters || !is_alphanumeric(text[0])) {
-    return refuse("device name " + quoted(text) + ": allowed are 1 to " +
+    return refuse("device name " + in_quotes(text) + ": allowed are 1 to " +
                   std::to_string(kLongestName) +
                   " letters, digits, '_', '-' and '.', a letter or digit first");
   }
@@ -152,10 +152,10 @@ Result<void> apply_setting(std::string_view setting, DeviceConfiguration& device
   constexpr std::string_view kKeys[] = {"mac", "ip", "speed", "pci"};
   if (equals == std::string_view::npos ||
       std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
-    return refuse("setting " + quoted(setting) + ": allowed are mac=, ip=, speed= and pci=");
+    return refuse("setting " + in_quotes(setting) + ": allowed are mac=, ip=, speed= and pci=");
   }
   if (std::find(seen.begin(), seen.end(), key) != seen.end()) {
-    return refuse("setting " + quoted(setting) + ": " + std::string(key) +
+    return refuse("setting " + in_quotes(setting) + ": " + std::string(key) +
                   "= is allowed once for a device");
   }
   seen.push_back(key);
@@ -199,18 +199,18 @@ Result<void> check_distinct(std::span<const DeviceConfiguration> devices,
                             const DeviceConfiguration& added) {
   for (const DeviceConfiguration& other : devices) {
     if (other.name == added.name) {
-      return refuse("device name " + quoted(added.name) + " stands twice: names must differ");
+      return refuse("device name " + in_quotes(added.name) + " stands twice: names must differ");
     }
     if (other.mac == added.mac) {
-      return refuse("devices " + quoted(other.name) + " and " + quoted(added.name) +
+      return refuse("devices " + in_quotes(other.name) + " and " + in_quotes(added.name) +
                     " have the same MAC address: set another with mac=");
     }
     if (other.address == added.address) {
-      return refuse("devices " + quoted(other.name) + " and " + quoted(added.name) +
+      return refuse("devices " + in_quotes(other.name) + " and " + in_quotes(added.name) +
                     " have the same IP address: set another with ip=");
     }
     if (!added.pci.empty() && other.pci == added.pci) {
-      return refuse("devices " + quoted(other.name) + " and " + quoted(added.name) +
+      return refuse("devices " + in_quotes(other.name) + " and " + in_quotes(added.name) +
                     " have the same PCI address: set another with pci=");
     }
   }

@@ -1,6 +1,7 @@
 #include "watch/data_path.h"
 
 #include <cerrno>
+#include <initializer_list>
 
 #include "watch/regions.h"
 

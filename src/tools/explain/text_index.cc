@@ -110,7 +110,8 @@ std::vector<std::string> TextIndex::look_for_rarest(std::vector<std::string> mar
   std::vector<std::string> words = std::move(marks);
   std::unordered_map<std::string_view, std::size_t> places;  // in behind_
   for (std::size_t text = 0; text < entries_.size(); ++text) {
-    for (const std::string& word : rarest_of(entries_[text].pattern.needs(), prose)) {
+    const Need rarest = rarest_of(entries_[text].pattern.needs(), prose);
+    for (const std::string& word : rarest) {
       const auto [place, added] = places.emplace(word, behind_.size());
       if (added) {
         words.push_back(word);

@@ -126,7 +126,7 @@ std::optional<Distance> read_distance(std::string_view text) {
   return found;
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted_line(std::string_view text) {
   constexpr std::size_t kLongest = 240;
   return text.size() <= kLongest ? std::string(text) : std::string(text.substr(0, kLongest)) + "…";
 }

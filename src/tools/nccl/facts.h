@@ -76,6 +76,6 @@ std::optional<DeviceGdr> read_device(std::string_view text);
 std::optional<Distance> read_distance(std::string_view text);
 
 // The part of a message that is worth repeating.
-std::string quoted(std::string_view text);
+std::string quoted_line(std::string_view text);
 
 }  // namespace gdr::nccl

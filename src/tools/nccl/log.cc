@@ -8,14 +8,14 @@ namespace gdr::nccl {
 namespace {
 
 void count(std::optional<Evidence>& evidence, const Message& message) {
-  if (!evidence) evidence = Evidence{message.line, quoted(message.text), 0};
+  if (!evidence) evidence = Evidence{message.line, quoted_line(message.text), 0};
   ++evidence->times;
 }
 
 void count(Evidence& evidence, const Message& message) {
   if (evidence.times++ != 0) return;
   evidence.line = message.line;
-  evidence.text = quoted(message.text);
+  evidence.text = quoted_line(message.text);
 }
 
 // The entry of `key`, or nullptr where the map is full.

@@ -22,7 +22,7 @@ bool begins_word(std::string_view before) {
   return before.empty() || std::string_view(" \n;|&(").find(before.back()) != before.npos;
 }
 
-std::string quoted(const std::string& foreign, bool begins) {
+std::string quoted_word(const std::string& foreign, bool begins) {
   const bool is_option = begins && foreign.starts_with('-');
   if (is_option || foreign.size() > kLongestWord || printable(foreign) != foreign) return kNoWord;
   return shell_word(foreign);
@@ -40,7 +40,7 @@ std::string loop(std::string_view line, const std::vector<std::string>& devices)
   std::vector<std::string> names;
   for (const std::string& device : devices) {
     // In a list all are words of their own, whatever the line has in front of them.
-    std::string name = quoted(device, devices.size() > 1 || begins_word(line.substr(0, at)));
+    std::string name = quoted_word(device, devices.size() > 1 || begins_word(line.substr(0, at)));
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   if (names.size() == 1) return with_device(line, names.front());
@@ -103,7 +103,7 @@ void Command::add(const Word& word, std::string& text) {
   bool begins = begins_word(text);
   for (std::size_t i = 0; i < word.words_.size(); ++i) {
     if (i > 0) text += ' ';
-    text += quoted(word.words_[i], std::exchange(begins, true));
+    text += quoted_word(word.words_[i], std::exchange(begins, true));
   }
 }
 
