@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <string_view>
 
 namespace gdr::host {
 namespace {
@@ -34,8 +35,12 @@ std::size_t PciNames::line_of(std::uint16_t vendor) {
     if (!path_.empty()) all << std::ifstream(path_, std::ios::binary).rdbuf();
     text_ = std::move(all).str();
   }
-  const std::size_t found = text_->find(fmt::format("\n{:04x}  ", vendor));
-  return found == std::string::npos ? found : found + 1;
+  const auto [line, is_new] = lines_.try_emplace(vendor, std::string::npos);
+  if (is_new) {
+    const std::size_t found = text_->find(fmt::format("\n{:04x}  ", vendor));
+    if (found != std::string::npos) line->second = found + 1;
+  }
+  return line->second;
 }
 
 std::string PciNames::vendor(std::uint16_t vendor) {
@@ -44,6 +49,12 @@ std::string PciNames::vendor(std::uint16_t vendor) {
 }
 
 std::string PciNames::device(std::uint16_t vendor, std::uint16_t device) {
+  const auto [name, is_new] = devices_.try_emplace({vendor, device});
+  if (is_new) name->second = find_device(vendor, device);
+  return name->second;
+}
+
+std::string PciNames::find_device(std::uint16_t vendor, std::uint16_t device) {
   const std::size_t line = line_of(vendor);
   if (line == std::string::npos) return {};
   const std::string begins = fmt::format("\t{:04x}  ", device);

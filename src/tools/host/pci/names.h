@@ -8,9 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
 
 namespace gdr::host {
 
@@ -27,9 +28,13 @@ class PciNames {
  private:
   // Where the line of that vendor begins.
   std::size_t line_of(std::uint16_t vendor);
+  std::string find_device(std::uint16_t vendor, std::uint16_t device);
 
   std::string path_;                 // empty: there is none
   std::optional<std::string> text_;  // of the file, behind a line feed, once a name was asked for
+  // What was asked before: a machine has many functions and few kinds of them.
+  std::map<std::uint16_t, std::size_t> lines_;
+  std::map<std::pair<std::uint16_t, std::uint16_t>, std::string> devices_;
 };
 
 }  // namespace gdr::host
