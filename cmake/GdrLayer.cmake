@@ -102,26 +102,18 @@ function(gdr_compile_apart target)
   set_source_files_properties(${ARGN} PROPERTIES HEADER_FILE_ONLY ON)
   set_source_files_properties(${source} PROPERTIES
     SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -Wno-shadow)
+  set(GDR_APART_SOURCE ${source} PARENT_SCOPE)
 endfunction()
 
 # gdr_compile_measured(<target> <file>...): as before, for what takes part in what is measured or looks
 # at every byte: optimized, also where GDR_LIGHT_TOOLS has the rest of its layer built lightly.
 function(gdr_compile_measured target)
-  if(NOT GDR_LIGHT_TOOLS)
-    gdr_compile_apart(${target} ${ARGN})
-    return()
+  gdr_compile_apart(${target} ${ARGN})
+  if(GDR_LIGHT_TOOLS AND $CACHE{CMAKE_UNITY_BUILD})
+    # Precompiled headers would bring their own optimization along.
+    set_source_files_properties(${GDR_APART_SOURCE} PROPERTIES
+      COMPILE_OPTIONS "$<$<CONFIG:RelWithDebInfo>:-O3>;-Wno-shadow" SKIP_PRECOMPILE_HEADERS ON)
   endif()
-  set(optimized -O3 -Wno-shadow)
-  if($CACHE{CMAKE_UNITY_BUILD})
-    gdr_compile_apart(${target} ${ARGN})
-    get_target_property(number ${target} GDR_APART)
-    math(EXPR number "${number} - 1")
-    set(files ${CMAKE_CURRENT_BINARY_DIR}/${target}_apart_${number}.cc)
-  else()
-    set(files ${ARGN})
-  endif()
-  set_source_files_properties(${files} PROPERTIES
-    COMPILE_OPTIONS "${optimized}" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # gdr_embed(<layer> <function of the layer's output/page_parts.h> <file> <list>): adds to the list a

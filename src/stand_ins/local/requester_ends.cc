@@ -127,7 +127,8 @@ Advance Requester::begin_again(Nanoseconds after) {
   return later(after);
 }
 
-// Whose queue cannot be mapped gets no answer, like one that is not ready: it may be able to later.
+// A target whose queue cannot be mapped here gives no answer, like one that is not ready: this
+// process may be able to map it later.
 Advance Requester::not_completed(Pushed why) {
   if (why == Pushed::kNotNow) return begin_again(kLockRetry);
   queue_pair.go_back();

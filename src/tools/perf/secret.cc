@@ -69,7 +69,7 @@ Result<std::optional<Secret>> Secret::read_given(const std::optional<std::string
 
 Digest Secret::key_for(std::string_view purpose) const {
   process::Hmac hmac(text_);
-  hmac.add(std::span(reinterpret_cast<const std::uint8_t*>(purpose.data()), purpose.size()));
+  hmac.add(purpose);
   return hmac.end();
 }
 

@@ -11,7 +11,7 @@ std::optional<Agreement> Agreement::make(const Share& own, const Point& theirs, 
 
 Digest Agreement::derived(std::string_view purpose, Side side) const {
   Hmac hmac(key_);
-  hmac.add(std::span(reinterpret_cast<const std::uint8_t*>(purpose.data()), purpose.size()));
+  hmac.add(purpose);
   hmac.add(std::array{static_cast<std::uint8_t>(side)});
   return hmac.end();
 }

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace gdr::process {
 
@@ -24,6 +25,7 @@ class Hmac {
   void add(std::span<const std::byte> bytes) {
     add({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
   }
+  void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
   // Once.
   Digest end();
 
