@@ -6,6 +6,7 @@ add_custom_target(uninstall
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/CHANGELOG.md
               ${CMAKE_SOURCE_DIR}/cmake/packages/copyright
         DESTINATION share/doc/gdrkit)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/knowledge/symptoms DESTINATION share/gdrkit)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs DESTINATION share/doc/gdrkit FILES_MATCHING PATTERN *.md
         PATTERN images EXCLUDE)
 

@@ -127,6 +127,24 @@ function(gdr_embed layer name file list)
   set(${list} ${${list}} ${source} PARENT_SCOPE)
 endfunction()
 
+# gdr_embed_folder(<folder> <header> <namespace::function> <list>): adds to the list a source whose
+# function, which the header declares, gives the text files CHAPTER/NAME.txt of a folder.
+function(gdr_embed_folder folder header function list)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*/*.txt)
+  string(REGEX REPLACE ".*::" "" name ${function})
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}.cc)
+  set(list_file ${CMAKE_CURRENT_BINARY_DIR}/${name}.txt)
+  file(WRITE ${list_file} "${files}")
+  add_custom_command(OUTPUT ${source}
+    COMMAND ${CMAKE_COMMAND} -D FOLDER=${folder} -D LIST=${list_file} -D OUTPUT=${source}
+            -D HEADER=${header} -D FUNCTION=${function} -P ${CMAKE_SOURCE_DIR}/cmake/EmbedFolder.cmake
+    DEPENDS ${list_file} ${CMAKE_SOURCE_DIR}/cmake/EmbedFolder.cmake VERBATIM)
+  list(TRANSFORM files PREPEND ${folder}/)
+  add_custom_command(OUTPUT ${source} DEPENDS ${files} APPEND)
+  set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set(${list} ${${list}} ${source} PARENT_SCOPE)
+endfunction()
+
 # For a layer whose product is not a static library (a shared object, the program).
 function(gdr_declare_arrows name)
   string(REPLACE ";" " " arrows "${ARGN}")

@@ -12,6 +12,19 @@ import time
 
 GDR = sys.argv[1]
 REFUSED = b"Couldn't allocate MR with error=14\n"
+SITE = """title: The switch said no
+sure: certain
+texts
+  our switch said no
+cause
+  It is ours.
+leads to
+  Nothing.
+fix now
+  - ask us
+sources
+  https://example.org/ours (cause and fix)
+"""
 
 
 def explain(*arguments, text=b"", **options):
@@ -214,12 +227,38 @@ def shows_one_symptom_and_all():
     assert [symptom["id"] for symptom in document["symptoms"]] == ["acs-redirect"]
 
 
+def searches_by_words():
+    expect(explain("--search", "locked memory limits"), 0, "Nearest by their words", "locked-memory")
+    expect(explain("--search", "xyzzy plugh"), 1, "No symptom has these words.")
+    document = json.loads(explain("--search", "locked memory limits", "--json").stdout)
+    assert "locked-memory" in [symptom["id"] for symptom in document["symptoms"]], document
+    expect(explain("--no-check", text=b"memory cannot be locked, limit too low here"), 1,
+           "no known error in 1 line", "Guesses, by its words alone", "locked-memory")
+
+
+def knows_symptoms_of_a_site():
+    with tempfile.TemporaryDirectory() as site:
+        os.mkdir(os.path.join(site, "nccl"))
+        with open(os.path.join(site, "nccl", "our-switch.txt"), "w", encoding="utf-8") as file:
+            file.write(SITE)
+        expect(explain("--check-symptoms", site), 0, "1 symptom, and nothing is wrong with them")
+        expect(explain("--symptoms", site, "--no-check", text=b"our switch said no\n"), 0,
+               "The switch said no", site, "ask us")
+        expect(explain("--symptoms", site, "--no-check", text=b"soft RLIMIT_MEMLOCK is 1\n"), 0,
+               "locked-memory")
+        os.mkfifo(os.path.join(site, "nccl", "pipe.txt"))
+        os.symlink("/dev/zero", os.path.join(site, "nccl", "zero.txt"))
+        expect(explain("--check-symptoms", site), 1, "nccl/pipe.txt", "nccl/zero.txt")
+
+
 def refuses_wrong_use(folder):
     expect(explain("--symptom", "nonsense"), 2, error="unknown symptom 'nonsense'; 'gdr explain --list'")
     expect(explain(os.path.join(folder, "absent")), 2, error="No such file or directory")
     expect(explain(folder), 2, error="Is a directory")
     expect(explain("--list", "--symptom", "acs-redirect"), 2, error="--symptom")
-    expect(explain("--list", "a.log"), 2, error="FILE does not work with --list or --symptom")
+    expect(explain("--list", "a.log"), 2, error="FILE does not work with --list, --symptom, ")
+    expect(explain("--check-symptoms", folder), 1, "not CHAPTER/ID.txt")
+    expect(explain("--symptoms", folder, "--list"), 2, error="--check-symptoms")
     expect(explain("--frobnicate"), 2, error="--frobnicate")
     expect(explain("a", "b"), 2, error="b")
     expect(explain("train.log"), 2, error="train.log: No such file or directory")
@@ -299,6 +338,8 @@ with tempfile.TemporaryDirectory() as folder:
     says_on_a_terminal_how_far_it_is()
     goes_on_without_its_terminal()
     shows_one_symptom_and_all()
+    searches_by_words()
+    knows_symptoms_of_a_site()
     refuses_wrong_use(folder)
     says_so_when_nothing_can_be_written()
     takes_any_bytes_and_prints_none_of_them_raw()

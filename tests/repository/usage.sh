@@ -69,7 +69,7 @@ expect_wrong_use "gdr doctor: --report: 'x.pdf' does not end in .json or .html o
   doctor --report x.pdf
 expect_wrong_use "gdr explain: unknown symptom 'x'; 'gdr explain --list'" explain --symptom x
 expect_wrong_use "gdr explain: /nowhere: No such file" explain /nowhere
-expect_wrong_use "gdr explain: FILE does not work with --list or --symptom" explain --list /nowhere
+expect_wrong_use "gdr explain: FILE does not work with --list, --symptom, --search or --check-symptoms" explain --list /nowhere
 expect_wrong_use "gdr nccl: no subcommand given; allowed: check, run" nccl
 expect_wrong_use "gdr mpi: no subcommand given; allowed: check" mpi
 expect_wrong_use "gdr mpi check: /nowhere: no such file; " mpi check /nowhere

@@ -24,4 +24,7 @@ Result<std::uint64_t> parse_number(std::string_view text, std::uint64_t least, s
 // "a,b,,c" -> {"a", "b", "", "c"}; an empty text gives one empty part.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
+// Without those characters at either end.
+std::string_view trimmed(std::string_view text, std::string_view characters = " \t\r");
+
 }  // namespace gdr

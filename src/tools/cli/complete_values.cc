@@ -7,7 +7,7 @@
 
 #include "base/environment.h"
 #include "doctor/checks/all.h"
-#include "explain/symptom.h"
+#include "explain/symptom_table.h"
 #include "fix/plan.h"
 #include "host/files.h"
 #include "host/hardware.h"
@@ -67,7 +67,9 @@ Candidates formats() { return {{"text", ""}, {"prometheus", ""}}; }
 
 Candidates symptoms() {
   Candidates all;
-  for (const explain::Symptom* one : explain::all_symptoms()) all.push_back({one->id, one->title});
+  for (const explain::Symptom& one : explain::SymptomTable::built_in().all()) {
+    all.push_back({one.id, one.title});
+  }
   return all;
 }
 

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "base/environment.h"
 #include "base/unique_fd.h"
@@ -20,7 +22,9 @@
 #include "explain/json_report.h"
 #include "explain/nccl_log.h"
 #include "explain/recogniser.h"
+#include "explain/symptom_check.h"
 #include "explain/text_report.h"
+#include "explain/topic_search.h"
 #include "host/source/source.h"
 #include "text/command.h"
 #include "text/format.h"
@@ -34,6 +38,9 @@ constexpr const char* kStandardInput = "-";
 struct ExplainOptions {
   std::string file;
   std::string symptom;
+  std::string symptoms;        // a site's folder
+  std::string check_symptoms;  // the same, to be checked only
+  std::string search;
   std::string root = "/";
   bool list = false;
   bool no_check = false;
@@ -48,6 +55,36 @@ struct Subject {
   bool is_file = false;  // other commands can read it too
   explain::Explanation explanation;
   nccl::Report connections;  // if it is a log of NCCL
+  std::string beginning;     // what may be guessed from
+};
+
+// More than a few lines have words of every kind.
+constexpr std::size_t kMostToGuessFrom = 2000;
+constexpr std::uint64_t kMostLinesToGuessFrom = 20;
+constexpr std::size_t kMostGuesses = 3;
+constexpr std::size_t kMostFound = 10;
+
+// What explains: this program's symptoms, and those of --symptoms.
+class Known {
+ public:
+  explicit Known(const std::string& folder) {
+    if (folder.empty()) return;
+    more_.emplace(explain::SymptomTable::with(folder, faults_));
+    texts_.emplace(explain::texts_of(*more_));
+  }
+  Known(const Known&) = delete;  // texts_ reads more_
+  Known& operator=(const Known&) = delete;
+
+  const explain::SymptomTable& table() const {
+    return more_ ? *more_ : explain::SymptomTable::built_in();
+  }
+  const explain::TextIndex& texts() const { return texts_ ? *texts_ : explain::built_in_texts(); }
+  const std::vector<explain::Fault>& faults() const { return faults_; }
+
+ private:
+  std::vector<explain::Fault> faults_;
+  std::optional<explain::SymptomTable> more_;
+  std::optional<explain::TextIndex> texts_;
 };
 
 int refuse(const std::string& reason) {
@@ -85,18 +122,28 @@ std::string mpi_text(const Subject& subject) {
   constexpr const char* kCommand = "gdr mpi check";
   bool mpi = false;
   for (const explain::Recognition& one : subject.explanation.found) {
-    if (std::string_view(one.symptom->fix_now).find(kCommand) != std::string_view::npos) return {};
+    if (line_of(one.symptom->fix_now).find(kCommand) != std::string::npos) return {};
     mpi |= one.symptom->program == explain::Program::kMpi;
   }
   if (!mpi) return {};
   return fmt::format("\n'{}' tells what each MPI of this host does with GPU memory.\n", kCommand);
 }
 
-int print_unknown(const Subject& subject) {
+std::vector<const explain::Symptom*> guesses_of(const Subject& subject, const Known& known) {
+  if (!subject.explanation.found.empty() || subject.beginning.size() > kMostToGuessFrom ||
+      subject.explanation.lines > kMostLinesToGuessFrom) {
+    return {};
+  }
+  return explain::TopicSearch(known.table()).nearest(subject.beginning, kMostGuesses);
+}
+
+int print_unknown(const Subject& subject, const Known& known) {
   const std::string line =
       fmt::format("{}: no known error in {}. To check this host: gdr doctor\n",
                   printable(subject.name), text::plural(subject.explanation.lines, "line"));
-  return print(line + nccl_text(subject), true, kFailed);
+  const std::string guesses =
+      to_nearest("\nGuesses, by its words alone", guesses_of(subject, known));
+  return print(line + nccl_text(subject) + guesses, true, kFailed);
 }
 
 struct Examination {
@@ -124,10 +171,15 @@ Result<Examination> examine(const ExplainOptions& options,
 }
 
 // Reads `text` if there is one, else all of `fd`.
-Result<Subject> read_subject(std::string name, int fd, const std::string* text) {
-  explain::Recogniser recogniser;
+Result<Subject> read_subject(const Known& known, std::string name, int fd,
+                             const std::string* text) {
+  explain::Recogniser recogniser(known.texts());
   nccl::LogReader log;
+  std::string beginning;
   const auto feed = [&](std::string_view bytes) {
+    if (beginning.size() <= kMostToGuessFrom) {
+      beginning.append(bytes.substr(0, kMostToGuessFrom + 1));
+    }
     recogniser.feed(bytes);
     log.feed(bytes);
   };
@@ -136,7 +188,7 @@ Result<Subject> read_subject(std::string name, int fd, const std::string* text) 
   } else if (const Result<void> read = read_log(fd, "gdr explain", feed); !read) {
     return Error{read.error().code, fmt::format("{}: {}", name, read.error().message)};
   }
-  Subject subject{std::move(name), false, recogniser.finish(), {}};
+  Subject subject{std::move(name), false, recogniser.finish(), {}, std::move(beginning)};
   subject.connections = nccl::judge(log.finish(), nccl::Expectation::kGdrdma);
   return subject;
 }
@@ -147,7 +199,7 @@ bool is_text(const std::string& argument, const Subject& read, int error) {
   return argument.find_first_of(" \t\n") != std::string::npos || !read.explanation.found.empty();
 }
 
-Result<Subject> subject_of(const ExplainOptions& options) {
+Result<Subject> subject_of(const ExplainOptions& options, const Known& known) {
   if (options.from_standard_input()) {
     if (options.file.empty() && isatty(STDIN_FILENO) == 1) {
       return Error{EINVAL,
@@ -155,31 +207,31 @@ Result<Subject> subject_of(const ExplainOptions& options) {
                    "one in, as "
                    "in 'sudo dmesg | gdr explain'; '-' reads what you type"};
     }
-    return read_subject("standard input", STDIN_FILENO, nullptr);
+    return read_subject(known, "standard input", STDIN_FILENO, nullptr);
   }
   const UniqueFd file(open(options.file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) {
     const int error = errno;
-    Result<Subject> given = read_subject("the text given", -1, &options.file);
+    Result<Subject> given = read_subject(known, "the text given", -1, &options.file);
     if (given && is_text(options.file, *given, error)) return given;
     return Error{error, fmt::format("{}: {}", options.file, std::strerror(error))};
   }
-  Result<Subject> subject = read_subject(options.file, file.get(), nullptr);
+  Result<Subject> subject = read_subject(known, options.file, file.get(), nullptr);
   if (subject) subject->is_file = true;
   return subject;
 }
 
-int explain_text(const ExplainOptions& options) {
-  const Result<Subject> subject = subject_of(options);
+int explain_text(const ExplainOptions& options, const Known& known) {
+  const Result<Subject> subject = subject_of(options, known);
   if (!subject) return refuse(subject.error().message);
   const explain::Explanation& explanation = subject->explanation;
-  if (explanation.found.empty() && !options.json) return print_unknown(*subject);
+  if (explanation.found.empty() && !options.json) return print_unknown(*subject, known);
   const Result<Examination> here = examine(options, explanation);
   if (!here) return refuse(here.error().message);
   const int status = explanation.found.empty() ? kFailed : 0;
   if (options.json) {
     return print(to_json(explanation, subject->name, here->found, here->host, &subject->connections,
-                         provenance()),
+                         guesses_of(*subject, known), provenance()),
                  false, status);
   }
   const std::string text =
@@ -187,8 +239,8 @@ int explain_text(const ExplainOptions& options) {
   return print(text + mpi_text(*subject) + nccl_text(*subject), true, status);
 }
 
-int show_symptom(const ExplainOptions& options) {
-  const explain::Symptom* symptom = explain::find_symptom(options.symptom);
+int show_symptom(const ExplainOptions& options, const Known& known) {
+  const explain::Symptom* symptom = known.table().find(options.symptom);
   if (symptom == nullptr) {
     return refuse(fmt::format("unknown symptom '{}'; 'gdr explain --list' shows all",
                               printable(options.symptom)));
@@ -197,12 +249,42 @@ int show_symptom(const ExplainOptions& options) {
                       : print(to_page(*symptom), true, 0);
 }
 
+int search_symptoms(const ExplainOptions& options, const Known& known) {
+  const auto found = explain::TopicSearch(known.table()).nearest(options.search, kMostFound);
+  const int status = found.empty() ? kFailed : 0;
+  if (options.json) return print(found_json(found, provenance()), false, status);
+  if (found.empty()) return print("No symptom has these words.\n", true, status);
+  return print(to_nearest("Nearest by their words", found), true, status);
+}
+
+int check_symptoms(const std::string& folder) {
+  const Known known(folder);
+  std::vector<explain::Fault> faults = known.faults();
+  check_seen(known.texts(), false, faults);
+  std::string text;
+  for (const explain::Fault& fault : faults) text += fault.shown() + "\n";
+  if (!text.empty()) return print(text, false, kFailed);
+  const auto count = std::ranges::count_if(
+      known.table().all(), [](const explain::Symptom& one) { return !one.site.empty(); });
+  return print(fmt::format("{}: {}, and nothing is wrong with them.\n", printable(folder),
+                           text::plural(static_cast<std::uint64_t>(count), "symptom")),
+               true, 0);
+}
+
 int run_explain(const ExplainOptions& options) {
-  if (options.list) {
-    return options.json ? print(explain::list_json(provenance()), false, 0)
-                        : print(explain::to_list(), true, 0);
+  if (!options.check_symptoms.empty()) return check_symptoms(options.check_symptoms);
+  const Known known(options.symptoms);
+  if (!known.faults().empty()) {
+    return refuse(
+        fmt::format("{}; all that is wrong there: {}", known.faults().front().shown(),
+                    text::Command("gdr explain --check-symptoms {}", options.symptoms).text()));
   }
-  return options.symptom.empty() ? explain_text(options) : show_symptom(options);
+  if (options.list) {
+    return options.json ? print(list_json(known.table(), provenance()), false, 0)
+                        : print(to_list(known.table()), true, 0);
+  }
+  if (!options.search.empty()) return search_symptoms(options, known);
+  return options.symptom.empty() ? explain_text(options, known) : show_symptom(options, known);
 }
 
 }  // namespace
@@ -219,6 +301,26 @@ void add_explain(CLI::App& program, Action& chosen) {
       command->add_option("--symptom", options->symptom, "Show one symptom")->type_name("ID");
   CLI::Option* list = command->add_flag("--list", options->list, "List all known symptoms");
   list->excludes(symptom);
+  CLI::Option* search =
+      command
+          ->add_option("--search", options->search,
+                       "Show the symptoms that are nearest to these words, in quotes")
+          ->type_name("WORDS")
+          ->excludes(symptom)
+          ->excludes(list);
+  CLI::Option* symptoms =
+      command
+          ->add_option("--symptoms", options->symptoms,
+                       "Also know the symptoms in this folder's files CHAPTER/ID.txt")
+          ->type_name("DIR");
+  command
+      ->add_option("--check-symptoms", options->check_symptoms,
+                   "Only check that folder's files: print what is wrong with each, and the line")
+      ->type_name("DIR")
+      ->excludes(symptom)
+      ->excludes(symptoms)
+      ->excludes(search)
+      ->excludes(list);
   command->add_flag("--no-check", options->no_check,
                     "Do not examine this host (default: run the checks that confirm a cause)");
   command->add_flag("--json", options->json, "Print one JSON document instead of text");
@@ -229,8 +331,10 @@ void add_explain(CLI::App& program, Action& chosen) {
       ->type_name("PATH");
   refuse_empty_values(*command);
   command->callback([options, &chosen] {
-    if (!options->file.empty() && (options->list || !options->symptom.empty())) {
-      throw CLI::ValidationError("FILE does not work with --list or --symptom");
+    if (!options->file.empty() && (options->list || !options->symptom.empty() ||
+                                   !options->search.empty() || !options->check_symptoms.empty())) {
+      throw CLI::ValidationError(
+          "FILE does not work with --list, --symptom, --search or --check-symptoms");
     }
     chosen = [options] { return run_explain(*options); };
   });

@@ -44,7 +44,7 @@ Confirmations confirm(const Explanation& explanation, const doctor::Host& host) 
   selection.probes = false;
   for (const Recognition& found : explanation.found) {
     if (found.because_of != nullptr) continue;
-    for (const char* id : found.symptom->checks) {
+    for (const std::string& id : found.symptom->checks) {
       const doctor::Check* check = doctor::find_check(id);
       auto& checks = selection.checks;
       if (check == nullptr || std::find(checks.begin(), checks.end(), check) != checks.end()) {
@@ -58,7 +58,7 @@ Confirmations confirm(const Explanation& explanation, const doctor::Host& host) 
   const doctor::Report report = doctor::examine(host, selection);
   for (const Recognition& found : explanation.found) {
     if (found.because_of != nullptr) continue;
-    for (const std::string_view id : found.symptom->checks) {
+    for (const std::string& id : found.symptom->checks) {
       for (const doctor::Judgement& judgement : report.judgements) {
         if (id != judgement.check->id) continue;
         confirmations[found.symptom].push_back(confirmation_of(judgement));

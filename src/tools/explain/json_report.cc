@@ -31,24 +31,26 @@ ordered_json sources_of(const Symptom& symptom) {
 void add_knowledge(const Symptom& symptom, ordered_json& entry) {
   entry["cause"] = symptom.cause;
   entry["consequence"] = symptom.consequence;
-  const auto texts_of = [](text::Literal fix) {
+  const auto commands = [](const std::vector<Step>& fix) {
     std::vector<std::string> texts;
     for (const text::Command& command : commands_of(fix)) texts.push_back(command.text());
     return texts;
   };
-  entry["fix"] = {{"now", std::string_view(symptom.fix_now)},
-                  {"for_good", std::string_view(symptom.fix_for_good)},
-                  {"commands_now", texts_of(symptom.fix_now)},
-                  {"commands_for_good", texts_of(symptom.fix_for_good)}};
+  entry["fix"] = {{"now", line_of(symptom.fix_now)},
+                  {"for_good", line_of(symptom.fix_for_good)},
+                  {"commands_now", commands(symptom.fix_now)},
+                  {"commands_for_good", commands(symptom.fix_for_good)}};
   entry["sources"] = sources_of(symptom);
 }
 
 ordered_json head_of(const Symptom& symptom) {
-  return {{"id", symptom.id},
-          {"title", symptom.title},
-          {"program", name_of(symptom.program)},
-          {"certainty", name_of(symptom.certainty)},
-          {"other_topic", symptom.program == Program::kOther}};
+  ordered_json head = {{"id", symptom.id},
+                       {"title", symptom.title},
+                       {"program", name_of(symptom.program)},
+                       {"certainty", name_of(symptom.certainty)},
+                       {"other_topic", symptom.program == Program::kOther}};
+  if (!symptom.site.empty()) head["site"] = symptom.site;
+  return head;
 }
 
 ordered_json of(const Recognition& found, const Confirmations& confirmations) {
@@ -105,7 +107,8 @@ ordered_json of(const Symptom& symptom) {
 
 std::string to_json(const Explanation& explanation, const std::string& name,
                     const Confirmations& confirmations, const std::string& examined,
-                    const nccl::Report* connections, const text::Provenance& provenance) {
+                    const nccl::Report* connections, const std::vector<const Symptom*>& guesses,
+                    const text::Provenance& provenance) {
   ordered_json document = begun(provenance);
   document.update({{"file", name},
                    {"exit_status", explanation.found.empty() ? 1 : 0},
@@ -116,20 +119,28 @@ std::string to_json(const Explanation& explanation, const std::string& name,
   document["connections"] = judged ? of(*connections) : ordered_json();
   ordered_json& list = document["symptoms"] = ordered_json::array();
   for (const Recognition& found : explanation.found) list.push_back(of(found, confirmations));
+  ordered_json& near = document["guesses"] = ordered_json::array();
+  for (const Symptom* symptom : guesses) near.push_back(head_of(*symptom));
   return dumped(document);
 }
 
-std::string list_json(const text::Provenance& provenance) {
+std::string found_json(const std::vector<const Symptom*>& found,
+                       const text::Provenance& provenance) {
   ordered_json document = begun(provenance);
   ordered_json& list = document["symptoms"] = ordered_json::array();
-  for (const Symptom* symptom : all_symptoms()) list.push_back(of(*symptom));
+  for (const Symptom* symptom : found) list.push_back(of(*symptom));
+  return dumped(document);
+}
+
+std::string list_json(const SymptomTable& table, const text::Provenance& provenance) {
+  ordered_json document = begun(provenance);
+  ordered_json& list = document["symptoms"] = ordered_json::array();
+  for (const Symptom& symptom : table.all()) list.push_back(of(symptom));
   return dumped(document);
 }
 
 std::string page_json(const Symptom& symptom, const text::Provenance& provenance) {
-  ordered_json document = begun(provenance);
-  document["symptoms"] = ordered_json::array({of(symptom)});
-  return dumped(document);
+  return found_json({&symptom}, provenance);
 }
 
 }  // namespace gdr::explain

@@ -202,6 +202,16 @@ bool Pattern::matches(const Phrase& phrase, std::string_view line, SetsOfLine& s
   return true;
 }
 
+std::size_t Pattern::letters() const {
+  std::size_t letters = 0;
+  for (const Phrase& phrase : phrases_) {
+    for (const Unit& unit : phrase) {
+      for (const Step& step : unit) letters += step.literal.size();
+    }
+  }
+  return letters;
+}
+
 bool Pattern::is_literal() const {
   return phrases_.size() == 1 && phrases_.front().size() == 1 &&
          phrases_.front().front().size() == 1;

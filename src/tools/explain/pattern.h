@@ -52,6 +52,8 @@ class Pattern {
   std::vector<std::span<const std::string>> needs() const;
   // Whether it is one literal and nothing else, so that a line that has it matches.
   bool is_literal() const;
+  // How many characters of it stand as they are.
+  std::size_t letters() const;
   // For a person: "GPU Direct RDMA Disabled for HCA … '…'".
   std::string shown() const;
 

@@ -15,11 +15,6 @@ constexpr std::size_t kLongestShown = 200;
 // What marks a log of NCCL.
 constexpr const char* kNcclInfo = " nccl info ";
 
-const TextIndex& texts() {
-  static const TextIndex all(all_symptoms(), {kNcclInfo, " nccl warn "});
-  return all;
-}
-
 // Attempts of a library, and what was never run, count only in the words of one program.
 bool is_no_complaint(std::string_view line) {
   static const Scanner marks(
@@ -58,8 +53,7 @@ bool has_pair(std::uint32_t parts) {
 }
 
 bool names(const Symptom& cause, const Symptom& effect) {
-  return std::any_of(cause.explains.begin(), cause.explains.end(),
-                     [&](std::string_view id) { return id == effect.id; });
+  return std::ranges::find(cause.explains, effect.id) != cause.explains.end();
 }
 
 const Recognition* cause_of(const std::vector<Recognition>& found, const Symptom& effect) {
@@ -94,19 +88,26 @@ void find_causes(std::vector<Recognition>& found) {
 
 }  // namespace
 
-Recogniser::Recogniser()
-    : states_(all_symptoms().size()),
-      line_(texts()),
+TextIndex texts_of(const SymptomTable& symptoms) { return {symptoms, {kNcclInfo, " nccl warn "}}; }
+
+const TextIndex& built_in_texts() {
+  static const TextIndex texts = texts_of(SymptomTable::built_in());
+  return texts;
+}
+
+Recogniser::Recogniser(const TextIndex& texts)
+    : texts_(texts),
+      states_(texts.symptoms().all().size()),
+      line_(texts),
       lines_([this](const nccl::Line& line) { take(line); }) {}
 
 void Recogniser::take(const nccl::Line& line) {
-  const TextIndex& all = texts();
   const std::string_view words = folded(line.text, buffer_);
   sets_.begin(words);
   matching_.clear();
   Scope closest = Scope::kLast;
   const auto try_text = [&](std::size_t text) {
-    const TextIndex::Entry& entry = all.entries()[text];
+    const TextIndex::Entry& entry = texts_.entries()[text];
     if (!entry.pattern.is_literal() && !entry.pattern.matches(words, sets_)) return;
     matching_.push_back(text);
     if (entry.part == 0) closest = std::min(closest, entry.scope);
@@ -118,7 +119,8 @@ void Recogniser::take(const nccl::Line& line) {
   if (words.find(kNcclInfo) != std::string_view::npos) {
     closest = std::min(closest, Scope::kGeneral);
   }
-  std::erase_if(matching_, [&](std::size_t text) { return all.entries()[text].scope > closest; });
+  std::erase_if(matching_,
+                [&](std::size_t text) { return texts_.entries()[text].scope > closest; });
   std::string buffer;
   for (const std::size_t text : matching_) {
     if (!is_told_by_another(text)) add(text, line, one_spaced(line.text, buffer));
@@ -127,19 +129,24 @@ void Recogniser::take(const nccl::Line& line) {
 
 // One line that shows a cause and what follows from it shows the cause.
 bool Recogniser::is_told_by_another(std::size_t text) const {
-  const auto& entries = texts().entries();
+  const auto& entries = texts_.entries();
+  const std::vector<Symptom>& all = texts_.symptoms().all();
   if (entries[text].part != 0) return false;
-  const Symptom& effect = *all_symptoms()[entries[text].symptom];
+  const Symptom& effect = all[entries[text].symptom];
   return std::any_of(matching_.begin(), matching_.end(), [&](std::size_t other) {
-    return entries[other].part == 0 && names(*all_symptoms()[entries[other].symptom], effect);
+    return entries[other].part == 0 && names(all[entries[other].symptom], effect);
   });
 }
 
 void Recogniser::add(std::size_t text, const nccl::Line& line, std::string_view words) {
-  const TextIndex::Entry& entry = texts().entries()[text];
+  const TextIndex::Entry& entry = texts_.entries()[text];
   State& state = states_[entry.symptom];
   state.parts |= 1u << entry.part;
+  if (entry.scope < state.nearest) state.letters = 0;
   state.nearest = std::min(state.nearest, entry.scope);
+  if (entry.scope == state.nearest) {
+    state.letters = std::max(state.letters, entry.pattern.letters());
+  }
   const std::size_t kind = entry.part == 0 ? 0 : 1;
   if (state.last_line[kind] == line.number) return;
   state.last_line[kind] = line.number;
@@ -164,7 +171,7 @@ Explanation Recogniser::finish() {
     const bool by_one = (state.parts & 1u) != 0;
     const bool by_parts = has_pair(state.parts);
     if (!by_one && !by_parts) continue;
-    Recognition found{all_symptoms()[i], {}, 0, nullptr, state.nearest};
+    Recognition found{&texts_.symptoms().all()[i], {}, 0, nullptr, state.nearest, state.letters};
     for (const std::size_t kind : {0, 1}) {
       if (kind == 1 && !by_parts) continue;
       found.times += state.times[kind];
@@ -177,7 +184,8 @@ Explanation Recogniser::finish() {
   find_causes(explanation.found);
   const auto order = [](const Recognition& found) {
     return std::tuple(found.because_of != nullptr, found.symptom->program == Program::kOther,
-                      !found.named(), found.symptom->certainty, found.seen.front().line);
+                      !found.named(), found.symptom->certainty, found.seen.front().line,
+                      ~found.letters);
   };
   const auto sort = [&] {
     std::stable_sort(

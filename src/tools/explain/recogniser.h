@@ -1,7 +1,7 @@
 // Which symptoms a text shows, in whatever pieces it arrives. Memory is bounded by the number of
 // symptoms and one line, whatever the text holds; nothing is judged of the host here.
 //
-//   Recogniser recogniser;
+//   Recogniser recogniser(built_in_texts());
 //   while (more) recogniser.feed(bytes);
 //   for (const Recognition& found : recogniser.finish().found) puts(found.symptom->title);
 #pragma once
@@ -33,6 +33,7 @@ struct Recognition {
   // A symptom that was recognised too, and is why this one is seen; null: none.
   const Symptom* because_of = nullptr;
   Scope nearest = Scope::kOwn;  // of the texts that show it
+  std::size_t letters = 0;      // of the longest of these: the more, the less of a coincidence
 
   // Whether a text that says a reason shows it.
   [[nodiscard]] bool named() const { return nearest < Scope::kFallback; }
@@ -44,9 +45,15 @@ struct Explanation {
   bool is_nccl_log = false;  // which `gdr nccl check` judges connection by connection
 };
 
+// Of the symptoms that this program has.
+const TextIndex& built_in_texts();
+// Of others. A log of NCCL is told by words that are no symptom's.
+TextIndex texts_of(const SymptomTable& symptoms);
+
 class Recogniser {
  public:
-  Recogniser();
+  // As texts_of() makes it; must outlive what is found.
+  explicit Recogniser(const TextIndex& texts = built_in_texts());
   Recogniser(const Recogniser&) = delete;  // its Lines call back into it
   Recogniser& operator=(const Recogniser&) = delete;
 
@@ -58,6 +65,7 @@ class Recogniser {
   struct State {
     std::uint32_t parts = 0;  // bit N: a text of part N
     Scope nearest = Scope::kLast;
+    std::size_t letters = 0;
     std::vector<Seen> seen[2];  // of the texts that are enough, and of the others
     std::uint64_t times[2] = {};
     std::uint64_t last_line[2] = {};
@@ -67,7 +75,8 @@ class Recogniser {
   bool is_told_by_another(std::size_t text) const;  // of those in matching_
   void add(std::size_t text, const nccl::Line& line, std::string_view words);
 
-  std::vector<State> states_;  // by symptom, as in all_symptoms()
+  const TextIndex& texts_;
+  std::vector<State> states_;  // by symptom, as in the table
   TextIndex::Line line_;
   std::vector<std::size_t> matching_;  // the texts that the line shows
   std::string buffer_;

@@ -1,8 +1,6 @@
 // Symptom: an error text that tools print if GPUDirect RDMA does not work, with its cause, the
-// checks that confirm it, and its fix. The tables are in symptoms/, one file per area; `gdr
-// explain` and docs/handbook.md are both made from them.
-//
-//   if (const Symptom* symptom = find_symptom("mr-bad-address")) puts(symptom->cause);
+// checks that confirm it, and its fix. Each is a file below knowledge/symptoms (see README.md
+// there), which symptom_file.h reads.
 #pragma once
 
 #include <cstdint>
@@ -49,58 +47,61 @@ enum class Scope : std::uint8_t {
 // `pattern` is as in pattern.h. A text of part 0 is enough by itself; of the others parts 1 and 2
 // must both have been seen, whichever of their texts it was, or 3 and 4, and so on.
 struct Text {
-  const char* pattern;
+  std::string pattern;
   unsigned part = 0;
   Scope scope = Scope::kOwn;
+  unsigned line = 0;  // of its file
 };
 
-// An idea in anybody's words, as kGeneral.
-constexpr Text general(const char* pattern) { return {pattern, 0, Scope::kGeneral}; }
-constexpr Text fallback(const char* pattern) { return {pattern, 0, Scope::kFallback}; }
-constexpr Text last(const char* pattern) { return {pattern, 0, Scope::kLast}; }
-
 struct Source {
-  const char* url;
-  Stated stated;
+  std::string url;
+  Stated stated = Stated::kSymptom;
+};
+
+// A text as a program printed it.
+struct SeenText {
+  std::string source;  // owner/repository#number, or an address
+  std::string text;    // lines
+  unsigned line = 0;   // of its file
+};
+
+// A part of what is to be done.
+struct Step {
+  std::string text;
+  bool is_command = false;  // can be pasted as it is
 };
 
 // Commands, settings and paths stand in `backticks` in what is prose.
 struct Symptom {
-  const char* id;  // lower case with dashes: as typed after --symptom
-  Program program;
-  Certainty certainty;
-  const char* title;
+  std::string id;    // lower case with dashes: as typed after --symptom
+  std::string file;  // that it was read from
+  std::string site;  // the folder of --symptoms; empty: this program's own
+  Program program = Program::kOther;
+  Certainty certainty = Certainty::kPossible;
+  std::string title;
   std::vector<Text> texts;
   // Patterns of what says, where it is seen, that it is not this.
-  std::vector<const char*> unless = {};
-  const char* cause;
-  const char* consequence;
+  std::vector<std::string> unless;
+  std::vector<SeenText> seen;
+  std::string cause;
+  std::string consequence;
   // Checks of `gdr doctor`, most telling first.
-  std::vector<const char*> checks;
-  text::Literal fix_now;       // a command line, or a sentence where no command can do it
-  text::Literal fix_for_good;  // over boots; empty: as now
+  std::vector<std::string> checks;
+  std::vector<Step> fix_now;
+  std::vector<Step> fix_for_good;  // over boots; empty: as now
   std::vector<Source> sources;
   // Symptoms that are seen because of this one, where both are.
-  std::vector<const char*> explains;
+  std::vector<std::string> explains;
 };
-using Symptoms = std::vector<Symptom>;
 
-// A part of `fix_now` or `fix_for_good`; they stand with "; " between them.
-struct Step {
-  std::string_view text;
-  bool is_command = false;  // was nothing but a span in backticks: can be pasted as it is
-};
-std::vector<Step> steps_of(std::string_view fix);
 // The commands among them.
-std::vector<text::Command> commands_of(text::Literal fix);
+std::vector<text::Command> commands_of(const std::vector<Step>& fix);
+// All of them in one line, with "; " between them and commands in backticks.
+std::string line_of(const std::vector<Step>& fix);
 
 const char* name_of(Program program);      // "NCCL", "perftest, rdma-core", ...
+const char* folder_of(Program program);    // of its symptoms' files: "nccl", "verbs", ...
 const char* name_of(Certainty certainty);  // "certain", "likely", "possible"
 const char* name_of(Stated stated);        // "states cause and fix", ...
-
-// In the order of the handbook.
-const std::vector<const Symptom*>& all_symptoms();
-// Null: there is none of this id.
-const Symptom* find_symptom(std::string_view id);
 
 }  // namespace gdr::explain

@@ -1,7 +1,6 @@
 #include "explain/text_index.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <map>
 #include <span>
 #include <unordered_map>
@@ -12,14 +11,14 @@ namespace {
 
 using Need = std::span<const std::string>;
 
-std::vector<TextIndex::Entry> entries_of(const std::vector<const Symptom*>& symptoms) {
+std::vector<TextIndex::Entry> entries_of(const std::vector<Symptom>& symptoms) {
   std::vector<TextIndex::Entry> entries;
   for (std::size_t place = 0; place < symptoms.size(); ++place) {
-    const Symptom& symptom = *symptoms[place];
+    const Symptom& symptom = symptoms[place];
     for (const Text& text : symptom.texts) {
       entries.push_back({place, text.part, text.scope, Pattern(text.pattern), {}});
     }
-    for (const char* pattern : symptom.unless) {
+    for (const std::string& pattern : symptom.unless) {
       entries.push_back({place, TextIndex::kUnless, Scope::kOwn, Pattern(pattern), {}});
     }
   }
@@ -27,16 +26,17 @@ std::vector<TextIndex::Entry> entries_of(const std::vector<const Symptom*>& symp
 }
 
 // The symptoms' own explanations are a sample of what logs are written in.
-GramCounts prose_of(const std::vector<const Symptom*>& symptoms) {
+GramCounts prose_of(const std::vector<Symptom>& symptoms) {
   GramCounts prose;
   std::string buffer;
-  for (const Symptom* symptom : symptoms) {
-    for (const std::string_view text : std::initializer_list<std::string_view>{
-             symptom->title, symptom->cause, symptom->consequence, symptom->fix_now,
-             symptom->fix_for_good}) {
-      prose.add(folded(text, buffer));
+  for (const Symptom& symptom : symptoms) {
+    for (const std::string* text : {&symptom.title, &symptom.cause, &symptom.consequence}) {
+      prose.add(folded(*text, buffer));
     }
-    for (const Text& text : symptom->texts) prose.add(folded(text.pattern, buffer));
+    for (const auto* fix : {&symptom.fix_now, &symptom.fix_for_good}) {
+      for (const Step& step : *fix) prose.add(folded(step.text, buffer));
+    }
+    for (const Text& text : symptom.texts) prose.add(folded(text.pattern, buffer));
   }
   return prose;
 }
@@ -95,12 +95,13 @@ bool has_short_word(Need need) {
 
 }  // namespace
 
-TextIndex::TextIndex(const std::vector<const Symptom*>& symptoms, std::vector<std::string> marks)
-    : TextIndex(symptoms, std::move(marks), prose_of(symptoms)) {}
+TextIndex::TextIndex(const SymptomTable& symptoms, std::vector<std::string> marks)
+    : TextIndex(symptoms, std::move(marks), prose_of(symptoms.all())) {}
 
-TextIndex::TextIndex(const std::vector<const Symptom*>& symptoms, std::vector<std::string> marks,
+TextIndex::TextIndex(const SymptomTable& symptoms, std::vector<std::string> marks,
                      const GramCounts& prose)
-    : entries_(entries_of(symptoms)),
+    : symptoms_(symptoms),
+      entries_(entries_of(symptoms.all())),
       marks_(marks.size()),
       rare_(look_for_rarest(std::move(marks), prose), prose),
       needed_(number_needs(), prose) {}

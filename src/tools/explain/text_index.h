@@ -3,7 +3,7 @@
 // rdma_resolve_addr" is), so that an ordinary line has nothing to try. Where a line has that, it is
 // looked through once more for all that texts need besides.
 //
-//   const TextIndex index(all_symptoms(), {" nccl info "});
+//   const TextIndex index(SymptomTable::built_in(), {" nccl info "});
 //   TextIndex::Line line(index);
 //   line.scan("ibv_reg_mr failed", [&](std::size_t text) { ... index.entries()[text] ... },
 //             [&](std::size_t mark) { ... });
@@ -17,7 +17,7 @@
 
 #include "explain/pattern.h"
 #include "explain/scanner.h"
-#include "explain/symptom.h"
+#include "explain/symptom_table.h"
 
 namespace gdr::explain {
 
@@ -34,9 +34,10 @@ class TextIndex {
     std::vector<std::uint32_t> needs;  // numbers of what it needs, if that is more than one thing
   };
 
-  // `marks`: words that are looked for besides, folded.
-  TextIndex(const std::vector<const Symptom*>& symptoms, std::vector<std::string> marks);
+  // `symptoms` must outlive it. `marks`: words that are looked for besides, folded.
+  TextIndex(const SymptomTable& symptoms, std::vector<std::string> marks);
 
+  [[nodiscard]] const SymptomTable& symptoms() const { return symptoms_; }
   [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
 
   // Lines, one after another; outlived by the index.
@@ -73,12 +74,12 @@ class TextIndex {
   };
 
  private:
-  TextIndex(const std::vector<const Symptom*>& symptoms, std::vector<std::string> marks,
-            const GramCounts& prose);
+  TextIndex(const SymptomTable& symptoms, std::vector<std::string> marks, const GramCounts& prose);
   // Both give the words that a scanner then looks for.
   std::vector<std::string> look_for_rarest(std::vector<std::string> marks, const GramCounts& prose);
   std::vector<std::string> number_needs();
 
+  const SymptomTable& symptoms_;
   std::vector<Entry> entries_;
   std::size_t marks_;  // come first among the rare words
   // By rare word: the entries that may be there where it is.

@@ -16,7 +16,7 @@ std::string field(std::string_view name, std::string_view value) {
   return fmt::format("  {:<{}}{}\n", name, kTextIndent - 2, value);
 }
 
-// The tables' own words, whose commands stand in backticks for the handbook.
+// Prose has commands in backticks.
 std::string prose(std::string_view text) {
   std::string plain(text);
   std::erase(plain, '`');
@@ -35,7 +35,7 @@ std::string seen_text(const Recognition& found) {
   return text;
 }
 
-// Those that state something come first in the tables; an answer shows the first two.
+// Those that state something come first; an answer shows the first two.
 constexpr std::size_t kSourcesShown = 2;
 
 std::string source_text(const Symptom& symptom, std::size_t most) {
@@ -50,16 +50,18 @@ std::string source_text(const Symptom& symptom, std::size_t most) {
 
 std::string id_text(const Symptom& symptom) {
   const char* topic = symptom.program == Program::kOther ? "; this is not GPUDirect RDMA" : "";
-  return field("symptom", fmt::format("{}  ({}){}", symptom.id, name_of(symptom.certainty), topic));
+  return field("symptom",
+               fmt::format("{}  ({}){}", symptom.id, name_of(symptom.certainty), topic)) +
+         field("from", printable(symptom.site));
 }
 
 // Each command in a line of its own, that it can be pasted as it is.
-std::string steps_text(const char* name, std::string_view fix) {
+std::string steps_text(const char* name, const std::vector<Step>& fix) {
   std::string text, words;
   const auto flush = [&] {
     text += field(text.empty() ? name : "", prose(std::exchange(words, "")));
   };
-  for (const Step& step : steps_of(fix)) {
+  for (const Step& step : fix) {
     if (!step.is_command) {
       words += fmt::format("{}{}", words.empty() ? "" : "; ", step.text);
       continue;
@@ -162,26 +164,34 @@ std::string to_page(const Symptom& symptom) {
   text += field("cause", prose(symptom.cause)) + field("leads to", prose(symptom.consequence));
   text += check_text(symptom) + fix_text(symptom) + source_text(symptom, symptom.sources.size());
   std::string effects;
-  for (const char* effect : symptom.explains) {
-    effects += effects.empty() ? effect : fmt::format(", {}", effect);
+  for (const std::string& effect : symptom.explains) {
+    effects += (effects.empty() ? "" : ", ") + effect;
   }
   return text + field("explains", effects);
 }
 
-std::string to_list() {
+std::string to_nearest(std::string_view heading, const std::vector<const Symptom*>& nearest) {
+  if (nearest.empty()) return {};
+  std::string text = fmt::format("{}; 'gdr explain --symptom ID' shows one:\n", heading);
   std::size_t longest = 0;
-  for (const Symptom* symptom : all_symptoms()) {
-    longest = std::max(longest, std::string_view(symptom->id).size());
+  for (const Symptom* symptom : nearest) longest = std::max(longest, symptom->id.size());
+  for (const Symptom* symptom : nearest) {
+    text += fmt::format("  {:<{}}  {}\n", symptom->id, longest, symptom->title);
   }
+  return text;
+}
+
+std::string to_list(const SymptomTable& table) {
+  std::size_t longest = 0;
+  for (const Symptom& symptom : table.all()) longest = std::max(longest, symptom.id.size());
   std::string text;
-  for (std::size_t program = 0; program <= static_cast<std::size_t>(Program::kOther); ++program) {
-    bool first = true;
-    for (const Symptom* symptom : all_symptoms()) {
-      if (static_cast<std::size_t>(symptom->program) != program) continue;
-      if (first) text += fmt::format("{}{}\n", text.empty() ? "" : "\n", name_of(symptom->program));
-      first = false;
-      text += fmt::format("  {:<{}}  {}\n", symptom->id, longest, symptom->title);
+  const Symptom* before = nullptr;
+  for (const Symptom& symptom : table.all()) {
+    if (before == nullptr || before->program != symptom.program) {
+      text += fmt::format("{}{}\n", text.empty() ? "" : "\n", name_of(symptom.program));
     }
+    before = &symptom;
+    text += fmt::format("  {:<{}}  {}\n", symptom.id, longest, symptom.title);
   }
   return text;
 }

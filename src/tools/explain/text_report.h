@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "explain/confirmation.h"
 #include "explain/recogniser.h"
@@ -19,7 +20,9 @@ std::string to_text(const Explanation& explanation, const std::string& name,
                     const text::Style& style = {});
 // One symptom, as --symptom shows it.
 std::string to_page(const Symptom& symptom);
+// What a search found, below a heading; empty if that is nothing.
+std::string to_nearest(std::string_view heading, const std::vector<const Symptom*>& nearest);
 // All of them, a line each, by program.
-std::string to_list();
+std::string to_list(const SymptomTable& table);
 
 }  // namespace gdr::explain

@@ -8,12 +8,6 @@
 namespace gdr::mpi {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
 // The value behind a name that ends with `key`: "MPICH Device:   ch4:ucx".
 std::string_view value_of(std::string_view line, std::string_view key) {
   const std::size_t colon = line.find(':');

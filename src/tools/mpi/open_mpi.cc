@@ -33,18 +33,8 @@ bool matters(std::string_view name) {
   return std::ranges::find(kParameters, name) != kParameters.end();
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r\"'");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\"'") - begin + 1);
-}
-
-// Quotes stay: each option has its own.
-std::string_view without_margin(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
+// Options keep their quotes, each its own.
+std::string_view unquoted(std::string_view text) { return trimmed(text, " \t\r\"'"); }
 
 std::string_view after(std::string_view line, std::string_view start) {
   return line.starts_with(start) ? line.substr(start.size()) : std::string_view();
@@ -61,7 +51,7 @@ void read_parsable_mca(std::string_view line, Installation& one) {
   Parameter& parameter = one.parameters[std::string(fields[4])];
   // A value or a source may have colons in it.
   const auto rest = [&] {
-    return std::string(trimmed(line.substr(
+    return std::string(unquoted(line.substr(
         static_cast<std::size_t>(fields[5].end() - line.begin()) + (fields.size() > 6 ? 1 : 0))));
   };
   if (fields[5] == "value") parameter.value = rest();
@@ -74,21 +64,20 @@ bool read_parsable_line(std::string_view line, Installation& one) {
     return true;
   }
   if (const auto text = after(line, "ompi:version:full:"); !text.empty())
-    one.version = trimmed(text);
+    one.version = unquoted(text);
   if (const auto text = after(line, "package:"); !text.empty()) {
     if (text.find("Spectrum") != text.npos) one.product = "IBM Spectrum MPI";
     return true;
   }
-  if (const auto text = after(line, "config:cli:"); !text.empty())
-    one.configure = without_margin(text);
+  if (const auto text = after(line, "config:cli:"); !text.empty()) one.configure = trimmed(text);
   if (const auto text = after(line, "path:pkglibdir:"); !text.empty()) {
-    one.parameters["path:pkglibdir"].value = trimmed(text);
+    one.parameters["path:pkglibdir"].value = unquoted(text);
   }
   if (const auto text = after(line, "path:libdir:"); !text.empty()) {
-    one.parameters["path:libdir"].value = trimmed(text);
+    one.parameters["path:libdir"].value = unquoted(text);
   }
   if (const auto text = after(line, "path:prefix:"); !text.empty()) {
-    one.parameters["path:prefix"].value = trimmed(text);
+    one.parameters["path:prefix"].value = unquoted(text);
   }
   return line.starts_with("ompi:version:");
 }
@@ -96,11 +85,11 @@ bool read_parsable_line(std::string_view line, Installation& one) {
 // MCA btl: parameter "btl_openib_want_cuda_gdr" (current value: "false", data source: default, …)
 // MCA pml: ucx (MCA v2.1.0, API v2.0.0, Component v4.1.4)
 void read_readable_mca(std::string_view line, Installation& one) {
-  const std::string_view rest = trimmed(line.substr(4));  // behind "MCA "
+  const std::string_view rest = unquoted(line.substr(4));  // behind "MCA "
   const std::size_t colon = rest.find(':');
   if (colon == rest.npos) return;
   std::string_view framework = rest.substr(0, std::min(colon, rest.find(' ')));
-  const std::string_view text = trimmed(rest.substr(colon + 1));
+  const std::string_view text = unquoted(rest.substr(colon + 1));
   const std::size_t quote = rest.find('"');
   if (quote == rest.npos) {
     one.components[std::string(framework)].emplace(text.substr(0, text.find(' ')));
@@ -112,29 +101,29 @@ void read_readable_mca(std::string_view line, Installation& one) {
   Parameter& parameter = one.parameters[std::string(name)];
   if (const std::size_t at = rest.find(kValue); at != rest.npos) {
     const std::string_view value = rest.substr(at + kValue.size());
-    parameter.value = trimmed(value.substr(0, value.find(", data")));
+    parameter.value = unquoted(value.substr(0, value.find(", data")));
   }
   if (const std::size_t at = rest.find(kSource); at != rest.npos) {
     const std::string_view source = rest.substr(at + kSource.size());
-    parameter.source = trimmed(source.substr(0, source.find_first_of(",)")));
+    parameter.source = unquoted(source.substr(0, source.find_first_of(",)")));
   }
 }
 
 bool read_readable_line(std::string_view line, Installation& one) {
-  const std::string_view text = trimmed(line);
+  const std::string_view text = unquoted(line);
   if (text.starts_with("MCA ")) {
     read_readable_mca(text, one);
     return true;
   }
   if (const auto rest = after(text, "Open MPI:"); !rest.empty()) {
-    one.version = trimmed(rest);
+    one.version = unquoted(rest);
     return true;
   }
   if (const auto rest = after(text, "Configure command line:"); !rest.empty()) {
-    one.configure = without_margin(rest);
+    one.configure = trimmed(rest);
   }
   if (const auto rest = after(text, "Prefix:"); !rest.empty()) {
-    one.parameters["path:prefix"].value = trimmed(rest);
+    one.parameters["path:prefix"].value = unquoted(rest);
   }
   return false;
 }

@@ -62,12 +62,9 @@ Command Command::of_each(Literal form) {
   return command;
 }
 
-Command Command::within(Literal text, std::string_view part) {
-  const std::string_view whole = text;
+Command Command::known(std::string_view line) {
   Command command;
-  if (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size()) {
-    command.text_ = part;
-  }
+  if (printable(line) == line) command.text_ = line;
   return command;
 }
 

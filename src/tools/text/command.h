@@ -76,8 +76,9 @@ class Command {
       : text_(filled(form, {Word(words)...})) {}
   // For several devices, which for_each() names: one at each "{}" of a line.
   static Command of_each(Literal form);
-  // A command that stands within a text of ours, between other words.
-  static Command within(Literal text, std::string_view part);
+  // A line of what gdrkit knows (knowledge/), or of a site's own files of that kind: who wrote
+  // these tells the reader what to type. Empty where it is not printable.
+  static Command known(std::string_view line);
 
   bool empty() const { return text_.empty(); }
   // Lines of printable characters, in their order; each can be pasted as it is.

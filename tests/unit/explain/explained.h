@@ -11,6 +11,10 @@
 
 namespace gdr::explain {
 
+inline bool says(std::string_view text, std::string_view words) {
+  return text.find(words) != std::string_view::npos;
+}
+
 using Ids = std::vector<std::string>;
 
 inline Explanation explain(std::string_view text) {

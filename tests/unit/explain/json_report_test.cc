@@ -13,7 +13,8 @@ TEST(ExplainJson, HoldsWhatWasRecognisedAndWhatTheHostShows) {
   Recogniser recogniser;
   recogniser.feed("x\nCouldn't allocate MR with error=14\n");
   const Confirmations confirmations = {
-      {find_symptom("mr-bad-address"), {{"peer-memory", "fail", "not loaded"}, {"gpus", "", "-"}}}};
+      {SymptomTable::built_in().find("mr-bad-address"),
+       {{"peer-memory", "fail", "not loaded"}, {"gpus", "", "-"}}}};
   const json document = json::parse(to_json(recogniser.finish(), "a.log", confirmations, "node7"));
   EXPECT_EQ(document["schema"], "gdr.explain/1");
   EXPECT_EQ(document["file"], "a.log");
@@ -40,12 +41,13 @@ TEST(ExplainJson, OfAnUnknownTextHasNoSymptomAndStatus1) {
 }
 
 TEST(ExplainJson, ListHoldsTheWholeTable) {
-  const json document = json::parse(list_json());
-  ASSERT_EQ(document["symptoms"].size(), all_symptoms().size());
-  for (std::size_t i = 0; i < all_symptoms().size(); ++i) {
-    EXPECT_EQ(document["symptoms"][i]["texts"].size(), all_symptoms()[i]->texts.size());
+  const SymptomTable& table = SymptomTable::built_in();
+  const json document = json::parse(list_json(table));
+  ASSERT_EQ(document["symptoms"].size(), table.all().size());
+  for (std::size_t i = 0; i < table.all().size(); ++i) {
+    EXPECT_EQ(document["symptoms"][i]["texts"].size(), table.all()[i].texts.size());
   }
-  EXPECT_EQ(json::parse(page_json(*all_symptoms()[3]))["symptoms"][0], document["symptoms"][3]);
+  EXPECT_EQ(json::parse(page_json(table.all()[3]))["symptoms"][0], document["symptoms"][3]);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace gdr::explain {
 namespace {
 
 const TextIndex& all_texts() {
-  static const TextIndex index(all_symptoms(), {"a mark"});
+  static const TextIndex index(SymptomTable::built_in(), {"a mark"});
   return index;
 }
 

@@ -74,10 +74,10 @@ TEST(Command, RunsForEachDeviceInALoop) {
   EXPECT_EQ(Command("reboot").for_each({"a", "b"}).text(), "reboot");
 }
 
-TEST(Command, IsPartOfATextOfOursOnlyWhereItStandsInIt) {
-  static constexpr const char* kText = "type `id` or ask";
-  EXPECT_EQ(Command::within(kText, std::string_view(kText).substr(6, 2)).text(), "id");
-  EXPECT_TRUE(Command::within(kText, std::string("id")).empty());
+TEST(Command, IsNoneOfALineThatCannotBeShown) {
+  EXPECT_EQ(Command::known("ip link; rdma link").text(), "ip link; rdma link");
+  EXPECT_TRUE(Command::known("id\n").empty());
+  EXPECT_TRUE(Command::known("id\x1b[8m; reboot").empty());
 }
 
 TEST(PlainName, MeansItselfInListsAndSettings) {

@@ -4,18 +4,13 @@
 
 #include <algorithm>
 
+#include "base/environment.h"
 #include "base/printable.h"
 #include "fabric/host_list.h"
 #include "fabric/topology/leaves.h"
 
 namespace gdr::fabric {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
 
 std::string_view unquoted(std::string_view text) {
   const bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') &&
