@@ -18,7 +18,7 @@ STAND_INS = {"/usr/lib/gdrkit/" + name for name in (
     "soft-nic/libibverbs.so.1", "soft-nic/librdmacm.so.1", "soft-nic/check-configuration",
     "soft-nic/device-files", "soft-gpu/libcuda.so.1", "soft-gpu/libcudart.so.12",
     "soft-gpu/libcudart.so.13", "soft-gpu/check-configuration",
-    "observe/libgdr-observe.so", "presence/libgdr-presence.so", "netlink/libgdr-netlink.so")}
+    "observe/libgdr-observe.so", "presence/libgdr-presence.so")}
 # The folders that packages share, and ours. Pages and completions lie among other programs'.
 OURS = re.compile(r"/usr/(bin/gdr|lib/gdrkit(/.*)?|share/gdrkit(/.*)?|share/doc/gdrkit(-standins)?(/.*)?|"
                   r"share/man(/man\d(/gdr[^/]*)?)?|share/bash-completion(/completions(/gdr)?)?|"

@@ -22,6 +22,7 @@ constexpr std::string_view kAll = "all ", kList = "list ";
 
 // Copied: a program may change its environment.
 struct Root {
+  bool is_shown = false;
   std::size_t length = 0;
   char text[PATH_MAX / 2] = {};
   char ports[PATH_MAX / 2] = {};
@@ -50,7 +51,8 @@ const Root& read_root() {
     const int error = errno;
     const char* value = std::getenv("GDR_PRESENCE_ROOT");
     const std::size_t length = value != nullptr ? std::strlen(value) : 0;
-    if (length < sizeof read.text && length > 1 && value[0] == '/') {
+    read.is_shown = length != 0 && length < sizeof read.text && value[0] == '/';
+    if (read.is_shown && length > 1) {
       std::memcpy(read.text, value, length);
       read.length = length;
       read_places(read);
@@ -110,6 +112,8 @@ int verbs_minor_of(std::string_view path) {
 
 }  // namespace
 
+bool devices_are_shown() { return read_root().is_shown; }
+
 std::string_view root() {
   const Root& read = read_root();
   return {read.text, read.length};
@@ -120,10 +124,9 @@ const char* ports_folder() { return read_root().ports; }
 Redirection::Redirection(const char* path) : path_(path) {
   // What most calls are told apart by.
   if (path == nullptr || path[0] != '/' || (path[1] != 's' && path[1] != 'd')) return;
-  const std::string_view text(path);
-  if (!is_in_tree(text, read_root())) return;
-  const std::string_view folder = root();
-  if (folder.empty() || folder.size() + text.size() >= sizeof room_) return;
+  const std::string_view folder = root(), text(path);
+  if (folder.empty() || !is_in_tree(text, read_root())) return;
+  if (folder.size() + text.size() >= sizeof room_) return;
   std::memcpy(room_, folder.data(), folder.size());
   std::memcpy(room_ + folder.size(), text.data(), text.size() + 1);
   path_ = room_;

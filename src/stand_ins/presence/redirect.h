@@ -12,7 +12,10 @@
 
 namespace gdr::presence {
 
-// The folder below which `device-files` wrote its tree; GDR_PRESENCE_ROOT. Empty: nothing is
+// Whether `gdr run` shows devices at all: GDR_PRESENCE_ROOT is set.
+bool devices_are_shown();
+// The folder below which `device-files` wrote its tree, in front of "/sys/class/infiniband"; ends
+// with a 0. Empty, for "/": the devices are mounted over the machine's own places, and nothing is
 // redirected.
 std::string_view root();
 // What ports have counted: GDR_PORT_COUNTERS. Empty: nothing is counted.

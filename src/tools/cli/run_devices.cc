@@ -32,7 +32,6 @@ constexpr const char* kFolderPrefix = "gdrkit-devices-";
 constexpr std::size_t kMostWords = 4096;
 constexpr int kWrongPlace = 3;  // exit status of device-files
 constexpr const char* kLibrary = "/presence/libgdr-presence.so";
-constexpr const char* kNetlinkLibrary = "/netlink/libgdr-netlink.so";
 constexpr const char* kMachinesOwn = "/";  // GDR_PRESENCE_ROOT where the devices are mounted
 
 // A preloaded library needs more around the devices than mounts do, and keeps the files of counters
@@ -127,8 +126,8 @@ Result<ShownDevices> show_by_mounts(const std::string& stand_ins, const char* re
   shown.words = "shown in /dev and /sys (mount namespace)";
   shown.are_shown = true;
   if (with_counters) shown.counters_below = "";
-  if (reason_not_to == nullptr && fs::exists(stand_ins + kNetlinkLibrary)) {
-    shown.preload = {stand_ins + kNetlinkLibrary};
+  if (reason_not_to == nullptr && fs::exists(stand_ins + kLibrary)) {
+    shown.preload = stand_ins + kLibrary;
     shown.root = kMachinesOwn;
   }
   return shown;
@@ -136,17 +135,11 @@ Result<ShownDevices> show_by_mounts(const std::string& stand_ins, const char* re
 
 Result<ShownDevices> show_by_preload(const std::string& stand_ins, const char* reason_not_to) {
   if (reason_not_to != nullptr) return Error{EINVAL, reason_not_to};
-  for (const char* library : {kLibrary, kNetlinkLibrary}) {
-    if (fs::exists(stand_ins + library)) continue;
-    return Error{ENOENT, participants::missing_stand_in(stand_ins + library)};
-  }
+  const std::string library = stand_ins + kLibrary;
+  if (!fs::exists(library)) return Error{ENOENT, participants::missing_stand_in(library)};
   Result<std::string> root = keep_files(stand_ins);
   if (!root) return root.error();
-  return ShownDevices{{stand_ins + kLibrary, stand_ins + kNetlinkLibrary},
-                      *root,
-                      "shown in /dev and /sys (preload)",
-                      true,
-                      *root};
+  return ShownDevices{library, *root, "shown in /dev and /sys (preload)", true, *root};
 }
 
 }  // namespace
@@ -164,7 +157,7 @@ Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
   const auto by_preload = [&] { return show_by_preload(stand_ins, reason_not_to_preload); };
   switch (wish) {
     case ShowBy::kNothing:
-      return ShownDevices{{}, "", "not shown in /dev and /sys", false, {}};
+      return ShownDevices{"", "", "not shown in /dev and /sys", false, {}};
     case ShowBy::kNamespace:
       return show_by_mounts(stand_ins, reason_not_to_preload, stays);
     case ShowBy::kPreload:
@@ -186,7 +179,7 @@ Result<ShownDevices> show_devices(ShowBy wish, const std::string& stand_ins,
     return shown;
   }
   if (shown.error().code == EADDRNOTAVAIL) return shown;
-  return ShownDevices{{},
+  return ShownDevices{"",
                       "",
                       fmt::format("not shown in /dev and /sys (a mount namespace: {}; preload: {})",
                                   why_not, shown.error().message),

@@ -1,6 +1,6 @@
 // How the software NIC's devices are shown as files (/dev/infiniband, /sys/class/infiniband): in a
-// mount namespace of this process's own, by a preloaded library, or not at all. Where a library may
-// be preloaded, another one shows them to programs that ask by netlink.
+// mount namespace of this process's own, by a preloaded library, or not at all. Where it may be
+// preloaded, the library shows them to programs that ask by netlink as well.
 //
 //   const ShownDevices shown =
 //       *show_devices(ShowBy::kAuto, "/usr/local/lib/gdrkit", nullptr, Stays::kYes);
@@ -11,7 +11,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 
@@ -23,9 +22,9 @@ enum class ShowBy { kAuto, kNamespace, kPreload, kNothing };
 Result<ShowBy> parse_show_by(const std::string& word);
 
 struct ShownDevices {
-  std::vector<std::string> preload;  // files for LD_PRELOAD
-  std::string root;                  // for GDR_PRESENCE_ROOT, with them
-  std::string words;                 // "shown in /dev and /sys (mount namespace)"
+  std::string preload;  // the library, for LD_PRELOAD; empty: none
+  std::string root;     // for GDR_PRESENCE_ROOT, with it
+  std::string words;    // "shown in /dev and /sys (mount namespace)"
   bool are_shown = false;
   // In front of the files of counters that the caller has to keep up to date (run_ports.h).
   // Nothing: there are none.

@@ -200,7 +200,7 @@ Result<Plan> make_plan(const PlanInputs& inputs) {
   std::vector<std::string> observers;
   if (plan.observes) observers.push_back(inputs.stand_ins + kObserver);
   if (!inputs.devices.preload.empty()) {
-    observers.insert(observers.end(), inputs.devices.preload.begin(), inputs.devices.preload.end());
+    observers.push_back(inputs.devices.preload);
     variables.set("GDR_PRESENCE_ROOT", inputs.devices.root);
   }
   if (!files.empty() || !observers.empty()) {

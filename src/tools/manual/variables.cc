@@ -73,7 +73,7 @@ std::vector<Variable> of_tools() {
 std::vector<Variable> not_for_users() {
   return {
       {"GDR_PRESENCE_ROOT", "DIR", Concern::kInternal,
-       "Where the devices' files lie that preloaded libraries show", ""},
+       "Where the devices' files lie that the preloaded library shows", ""},
       {"GDR_PORT_COUNTERS", "DIR", Concern::kInternal, "Where the software NIC's ports count", ""},
       {"GDR_RUN_LEDGER", "FILE", Concern::kInternal,
        "Memory in which programs count what they do with RDMA, for gdr run's last line", ""},

@@ -88,5 +88,16 @@ TEST(Redirection, KnowsTheDeviceThatAPathNames) {
   }
 }
 
+// As `gdr run` says it in a mount namespace; in a process of its own, which has read nothing yet.
+TEST(Redirection, LeavesEveryPathAloneWhereTheDevicesAreMounted) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto leave_all_alone = [] {
+    setenv("GDR_PRESENCE_ROOT", "/", 1);
+    const char* path = "/sys/class/infiniband";
+    return Redirection(path).get() == path && root().empty() && devices_are_shown();
+  };
+  EXPECT_EXIT(std::exit(leave_all_alone() ? 0 : 1), testing::ExitedWithCode(0), "");
+}
+
 }  // namespace
 }  // namespace gdr::presence

@@ -1,6 +1,4 @@
 // What programs that ask by netlink are told, from a tree of files.
-#include "netlink/answer.h"
-
 #include <gtest/gtest.h>
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
@@ -16,13 +14,14 @@
 #include <vector>
 
 #include "ports/port_file.h"
+#include "presence/netlink/answer.h"
 
 namespace gdr::test {
 namespace {
 
 namespace fs = std::filesystem;
-using netlink::answer;
-using netlink::Receiver;
+using presence::netlink::answer;
+using presence::netlink::Receiver;
 
 constexpr std::uint32_t kPortId = 4711;
 

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gdr::netlink {
+namespace gdr::presence::netlink {
 
 struct Receiver {
   std::uint32_t port_id = 0;  // of the socket that asks
@@ -23,4 +23,4 @@ struct Receiver {
 // All requests in `bytes`; what follows one that is too short is dropped, as by the kernel.
 void answer(const void* bytes, std::size_t length, const char* root, const Receiver& to);
 
-}  // namespace gdr::netlink
+}  // namespace gdr::presence::netlink

@@ -1,4 +1,4 @@
-#include "netlink/answer.h"
+#include "presence/netlink/answer.h"
 
 #include <linux/netlink.h>
 #include <net/if.h>
@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "netlink/message.h"
-#include "netlink/statistics.h"
-#include "netlink/tree_reader.h"
+#include "presence/netlink/message.h"
+#include "presence/netlink/statistics.h"
+#include "presence/netlink/tree_reader.h"
 
-namespace gdr::netlink {
+namespace gdr::presence::netlink {
 namespace {
 
 constexpr std::uint16_t type_of(unsigned command) {
@@ -183,4 +183,4 @@ void answer(const void* bytes, std::size_t length, const char* root, const Recei
   }
 }
 
-}  // namespace gdr::netlink
+}  // namespace gdr::presence::netlink

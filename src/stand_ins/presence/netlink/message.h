@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "netlink/answer.h"
+#include "presence/netlink/answer.h"
 
-namespace gdr::netlink {
+namespace gdr::presence::netlink {
 
 inline constexpr std::size_t kMostMessage =
     4096;  // more than a device, a port or its counters need
@@ -79,4 +79,4 @@ class Message {
   std::size_t length_ = NLMSG_HDRLEN;
 };
 
-}  // namespace gdr::netlink
+}  // namespace gdr::presence::netlink

@@ -1,4 +1,4 @@
-#include "netlink/statistics.h"
+#include "presence/netlink/statistics.h"
 
 #include <rdma/rdma_netlink.h>
 
@@ -9,7 +9,7 @@
 #include "ports/attributes.h"
 #include "ports/port_file.h"
 
-namespace gdr::netlink {
+namespace gdr::presence::netlink {
 namespace {
 
 void add_counter(Message& message, const char* name, std::uint64_t value) {
@@ -45,4 +45,4 @@ bool add_statistics(Message& message, const TreeReader& tree, std::uint32_t devi
   return true;
 }
 
-}  // namespace gdr::netlink
+}  // namespace gdr::presence::netlink

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gdr::netlink {
+namespace gdr::presence::netlink {
 
 inline constexpr std::size_t kMostText = 64;  // with its 0
 
@@ -43,4 +43,4 @@ class TreeReader {
   Text names_[kMostDevices];
 };
 
-}  // namespace gdr::netlink
+}  // namespace gdr::presence::netlink

@@ -1,4 +1,4 @@
-#include "netlink/tree_reader.h"
+#include "presence/netlink/tree_reader.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace gdr::netlink {
+namespace gdr::presence::netlink {
 namespace {
 
 constexpr const char* kClass = "/sys/class/infiniband";
@@ -103,4 +103,4 @@ Text TreeReader::interface(std::uint32_t device, std::uint32_t port) const {
   return read(device, file);
 }
 
-}  // namespace gdr::netlink
+}  // namespace gdr::presence::netlink

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 
-#include "netlink/message.h"
-#include "netlink/tree_reader.h"
+#include "presence/netlink/message.h"
+#include "presence/netlink/tree_reader.h"
 
-namespace gdr::netlink {
+namespace gdr::presence::netlink {
 
 // False: nothing is counted (GDR_PORT_COUNTERS), or not for this port.
 bool add_statistics(Message& message, const TreeReader& tree, std::uint32_t device,
                     std::uint32_t port);
 
-}  // namespace gdr::netlink
+}  // namespace gdr::presence::netlink
