@@ -11,6 +11,7 @@
 
 #include "perf/dial.h"
 #include "scratch_folder.h"
+#include "soon.h"
 
 namespace gdr::fabric {
 namespace {
@@ -193,7 +194,7 @@ TEST(FabricRendezvous, RanksPassByOthersThatAreAtTheirPorts) {
   const auto point = MeetingPoint::open(place, {{"n1"}, 18600, "random"}, secret);
   ASSERT_TRUE(point) << point.error().message;
   EXPECT_EQ((*point)->told().token.size(), 64u) << "the key of the secret";
-  const Result<Invitation> told = visit(place, secret, now() + 20 * kSecond);
+  const Result<Invitation> told = visit(place, secret, now() + test::kLastResort);
   ASSERT_TRUE(told) << told.error().message;
   EXPECT_EQ(*told, (Invitation{{"n1"}, 18600, (*point)->told().token}));
 }
@@ -205,7 +206,8 @@ TEST(FabricRendezvous, WhoDoesNotKnowTheSecretIsToldNothing) {
   ASSERT_TRUE(point) << point.error().message;
   EXPECT_EQ(visit(place, secret_of("known to nobody here"), now() + 3 * kSecond).error().code,
             ETIMEDOUT);
-  const Result<UniqueFd> stranger = perf::connect_within("localhost", 20404, now() + kSecond);
+  const Result<UniqueFd> stranger =
+      perf::connect_within("localhost", 20404, now() + test::kLastResort);
   ASSERT_TRUE(stranger);
   send(stranger->get(), "say it to me\n", 13, MSG_NOSIGNAL);
   std::string said;
@@ -224,7 +226,7 @@ TEST(FabricRendezvous, WhoKnowsTheSecretIsToldAllAddressesOfAHostThatHasMany) {
   const std::vector<std::string> many(200, "2001:db8:1234:5678:abcd:ef01:2345:6789");
   const auto point = MeetingPoint::open(place, {many, 18600, "random"}, secret);
   ASSERT_TRUE(point) << point.error().message;
-  const Result<Invitation> told = visit(place, secret, now() + 10 * kSecond);
+  const Result<Invitation> told = visit(place, secret, now() + test::kLastResort);
   ASSERT_TRUE(told) << told.error().message;
   EXPECT_EQ(told->addresses, many);
 }
@@ -242,14 +244,16 @@ TEST(FabricRendezvous, WhoStaySilentAtAMeetingPointLeaveMostDescriptorsToOthers)
   ASSERT_TRUE(point) << point.error().message;
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 65; ++i) {
-    Result<UniqueFd> connection = perf::connect_within("localhost", 20406, now() + 5 * kSecond);
+    Result<UniqueFd> connection =
+        perf::connect_within("localhost", 20406, now() + test::kLastResort);
     ASSERT_TRUE(connection) << connection.error().message;
     silent.push_back(*std::move(connection));
   }
   // The first one makes room for the last, long before its time is over.
   char piece[4096];
   ssize_t got = 1;
-  for (pollfd wait{silent[0].get(), POLLIN, 0}; got > 0 && poll(&wait, 1, 30'000) == 1;) {
+  for (pollfd wait{silent[0].get(), POLLIN, 0};
+       got > 0 && poll(&wait, 1, test::kLastResortMs) == 1;) {
     got = recv(silent[0].get(), piece, sizeof piece, 0);
   }
   EXPECT_EQ(got, 0) << "it is still there";
@@ -264,7 +268,7 @@ TEST(FabricRendezvous, TheSecretThatAUserGaveMakesTheTokenOnBothSides) {
   const Result<Invitation> told = zero->publish({{"n1"}, 18600, "another"});
   ASSERT_TRUE(told) << told.error().message;
   EXPECT_EQ(told->token.size(), 64u);
-  EXPECT_EQ(*other->await(10 * kSecond), *told);
+  EXPECT_EQ(*other->await(test::kLastResort), *told);
   zero->finish();
   EXPECT_EQ(other->await(kMillisecond).error().code, ETIMEDOUT);
 }
