@@ -16,7 +16,7 @@ def offered(line, folder):
     """The candidates for a line that ends where the cursor is."""
     path = f"{pathlib.Path(gdr).parent}:{os.environ['PATH']}"
     done = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C {line!r}"], cwd=folder,
-                          capture_output=True, text=True, timeout=60,
+                          capture_output=True, text=True, timeout=600,
                           env={**os.environ, "PATH": path, "HOME": folder, "XDG_CONFIG_HOME": folder,
                                "XDG_DATA_HOME": folder})
     if done.returncode or done.stderr:

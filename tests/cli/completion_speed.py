@@ -12,7 +12,7 @@ MOST = 3.0
 
 def seconds(*words):
     begin = time.perf_counter()
-    subprocess.run([gdr, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60, check=True)
+    subprocess.run([gdr, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600, check=True)
     return time.perf_counter() - begin
 
 

@@ -12,7 +12,7 @@ import time
 
 gdr, source = map(os.path.realpath, sys.argv[1:3])
 FUNCTIONS = pathlib.Path(source) / "src/tools/cli/completions"
-LIMIT_S = 60
+LIMIT_S = 600
 
 
 class Zsh:

@@ -19,12 +19,12 @@ HARMLESS = ("STYLE: referenced manual not found", "STYLE: operating system expli
 def shown(page):
     """As a terminal shows it, without overstriking."""
     done = subprocess.run(["mandoc", "-T", "ascii", "-O", "width=78", page], capture_output=True, text=True,
-                          timeout=60, check=True)
+                          timeout=600, check=True)
     return re.sub(".\b", "", done.stdout)
 
 
 def lint(pages):
-    done = subprocess.run(["mandoc", "-T", "lint", *pages], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["mandoc", "-T", "lint", *pages], capture_output=True, text=True, timeout=600)
     complaints = [line for line in done.stdout.splitlines() if not any(one in line for one in HARMLESS)]
     expect(not complaints, "\n".join(complaints))
 

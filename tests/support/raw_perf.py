@@ -51,7 +51,7 @@ HELLO_HERE = framed(HELLO, struct.pack("<III", MAGIC, PROTOCOL, 1) + b"x")
 
 
 class Client:
-    def __init__(self, port, patience=40):
+    def __init__(self, port, patience=400):
         self._socket = socket.create_connection(("127.0.0.1", port))
         self._socket.settimeout(patience)
 
@@ -161,7 +161,7 @@ class Place:
         """All packets until none has come for so long, as bytes from the base transport header on."""
         packets = []
         self._socket.settimeout(seconds)
-        end = time.monotonic() + 10
+        end = time.monotonic() + 100
         while time.monotonic() < end:
             try:
                 packets.append(self._socket.recv(65536))
