@@ -26,7 +26,7 @@ def offered(line, folder):
 
 def main():
     if shutil.which("fish") is None:
-        print("skipped: fish is not installed")
+        print("skipped: no fish (package fish)")
         return 77
     # Names of devices that a shell would carry out, or that our function would take for its own words.
     os.environ["GDR_SOFT_DEVICES"] = ("soft0,soft1,so$(touch pwned),so`touch pwned`,so b,:files,so;touch pwned\n"

@@ -143,7 +143,7 @@ def disk_is_full(host, work):
             pass
     files_survive(folder, host, "No space left")
     if subprocess.run(["sh", "-c", "command -v ib_write_bw"], stdout=subprocess.DEVNULL, check=False).returncode:
-        print("not tried: --pcap, since ib_write_bw is not installed")
+        print("not tried: --pcap, since there is no ib_write_bw (package perftest)")
         return
     capture_of_packets(disk, filler)
 

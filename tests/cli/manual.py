@@ -60,7 +60,7 @@ def main():
     expect_refused(["__manual"], "give the name of a page")
     expect(".Sh NAME" in output_of("__manual", "gdr-prove"), "no page on standard output")
     if shutil.which("mandoc") is None:
-        print("skipped: mandoc is not installed")
+        print("skipped: no mandoc (package mandoc)")
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
         expect(output_of("__manual", "--into", folder) == "", "it says something")

@@ -17,7 +17,7 @@ from machine import Machine
 try:
     import yaml
 except ImportError:
-    print("skipped: python3-yaml is not installed")
+    print("skipped: no module yaml (package python3-yaml)")
     sys.exit(77)
 
 TREE = pathlib.Path(sys.argv[1])
@@ -43,7 +43,7 @@ def files_parse(folder):
         done = run("yamllint", "--strict", "-c", folder / ".yamllint", folder)
         expect(done.returncode == 0, f"yamllint: {done.stdout}")
     else:
-        print("not linted: yamllint is not installed")
+        print("not linted: no yamllint (package yamllint)")
 
 
 def least_privilege(pod, capabilities):
