@@ -16,7 +16,7 @@ namespace {
 using process::apart;
 
 TEST(Apart, BringsTheAnswerBack) {
-  const Result<NvmlFacts> facts = apart<NvmlFacts>("it", test::kLastResort, [] {
+  const Result<NvmlFacts> facts = apart<NvmlFacts>("it", gdr::test::kLastResort, [] {
     NvmlFacts told;
     told.driver_version = "580.95.05";
     told.gpus.resize(3);
@@ -29,7 +29,7 @@ TEST(Apart, BringsTheAnswerBack) {
 
 TEST(Apart, SurvivesACrash) {
   const Result<NvmlFacts> facts =
-      apart<NvmlFacts>("the driver", test::kLastResort, []() -> NvmlFacts {
+      apart<NvmlFacts>("the driver", gdr::test::kLastResort, []() -> NvmlFacts {
         raise(SIGKILL);
         return {};
       });
@@ -45,12 +45,12 @@ TEST(Apart, EndsWhatHangs) {
   });
   ASSERT_FALSE(facts);
   EXPECT_EQ(facts.error().code, ETIMEDOUT);
-  EXPECT_LT(now() - start, test::kLastResort);
+  EXPECT_LT(now() - start, gdr::test::kLastResort);
 }
 
 TEST(Command, SaysWhatItPrintedAndHowItEnded) {
   const CommandAnswer answer =
-      run_command({"sh", "-c", "echo out; echo err >&2; exit 3"}, test::kLastResort);
+      run_command({"sh", "-c", "echo out; echo err >&2; exit 3"}, gdr::test::kLastResort);
   EXPECT_TRUE(answer.found);
   EXPECT_EQ(answer.status, 3);
   EXPECT_EQ(answer.output, "out\nerr\n");
@@ -71,18 +71,19 @@ bool has_ended(const std::string& pid) {
 
 TEST(Command, IsEndedWithWhatItStarted) {
   std::string child;
-  for (Nanoseconds limit = kSecond / 2; child.empty() && limit < test::kLastResort; limit *= 2) {
+  for (Nanoseconds limit = kSecond / 2; child.empty() && limit < gdr::test::kLastResort;
+       limit *= 2) {
     const CommandAnswer answer = run_command({"sh", "-c", "sleep 600 & echo $!; wait"}, limit);
     EXPECT_TRUE(answer.timed_out);
     child = answer.output.substr(0, answer.output.find('\n'));
   }
   ASSERT_NE(child, "");
-  EXPECT_TRUE(test::soon([&] { return has_ended(child); })) << child;
+  EXPECT_TRUE(gdr::test::soon([&] { return has_ended(child); })) << child;
 }
 
 TEST(Command, ThatPrintsWithoutEndIsCutShort) {
   const CommandAnswer answer =
-      run_command({"sh", "-c", "yes | head -c 3000000"}, test::kLastResort);
+      run_command({"sh", "-c", "yes | head -c 3000000"}, gdr::test::kLastResort);
   EXPECT_EQ(answer.output.size(), 1u << 20);
   EXPECT_EQ(answer.status, 0);
 }
@@ -97,7 +98,7 @@ TEST(CudaFacts, OfALibraryThatIsNotThereSayWhy) {
 TEST(CudaFacts, OfTheStandInNameItAndNothingElse) {
   const std::string stand_in = GDR_SOFT_CUDA;
   const Result<CudaFacts> facts =
-      apart<CudaFacts>("it", test::kLastResort, [&stand_in] { return ask_cuda(stand_in); });
+      apart<CudaFacts>("it", gdr::test::kLastResort, [&stand_in] { return ask_cuda(stand_in); });
   ASSERT_TRUE(facts) << facts.error().message;
   EXPECT_TRUE(facts->stand_in);
   EXPECT_TRUE(facts->gpus.empty());
