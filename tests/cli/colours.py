@@ -14,7 +14,7 @@ ESCAPE = b"\x1b["
 
 
 def piped(*words, **variables):
-    done = subprocess.run([gdr, *words], capture_output=True, timeout=120, env={**os.environ, **variables})
+    done = subprocess.run([gdr, *words], capture_output=True, timeout=1200, env={**os.environ, **variables})
     return done.stdout
 
 
@@ -32,7 +32,7 @@ def on_terminal(*words, **variables):
             if not part:
                 break
             text += part
-        child.wait(timeout=120)
+        child.wait(timeout=1200)
     os.close(ours)
     return text
 
@@ -57,7 +57,7 @@ def main():
         expect_refused([*words, "--color", "red"], "unknown --color 'red'; allowed: auto, always, never")
     # The program's own arguments are its own.
     done = subprocess.run([gdr, "--color", "never", "run", "-q", "--color=auto", "--no-soft-nic", "--no-soft-gpu",
-                           "--", "echo", "--color", "x"], capture_output=True, text=True, timeout=60)
+                           "--", "echo", "--color", "x"], capture_output=True, text=True, timeout=600)
     expect(done.stdout == "--color x\n", f"{done.stdout} {done.stderr}")
     print("colours")
 

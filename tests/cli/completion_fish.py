@@ -16,7 +16,7 @@ def offered(line, folder):
     """The candidates for a line that ends where the cursor is."""
     path = f"{pathlib.Path(gdr).parent}:{os.environ['PATH']}"
     done = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C {line!r}"], cwd=folder,
-                          capture_output=True, text=True, timeout=60,
+                          capture_output=True, text=True, timeout=600,
                           env={**os.environ, "PATH": path, "HOME": folder, "XDG_CONFIG_HOME": folder,
                                "XDG_DATA_HOME": folder})
     if done.returncode or done.stderr:
@@ -26,7 +26,7 @@ def offered(line, folder):
 
 def main():
     if shutil.which("fish") is None:
-        print("skipped: fish is not installed")
+        print("skipped: no fish (package fish)")
         return 77
     # Names of devices that a shell would carry out, or that our function would take for its own words.
     os.environ["GDR_SOFT_DEVICES"] = ("soft0,soft1,so$(touch pwned),so`touch pwned`,so b,:files,so;touch pwned\n"

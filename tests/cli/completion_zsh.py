@@ -12,7 +12,7 @@ import time
 
 gdr, source = map(os.path.realpath, sys.argv[1:3])
 FUNCTIONS = pathlib.Path(source) / "src/tools/cli/completions"
-LIMIT_S = 60
+LIMIT_S = 600
 
 
 class Zsh:
@@ -65,7 +65,7 @@ class Zsh:
 
 def main():
     if shutil.which("zsh") is None:
-        print("skipped: zsh is not installed")
+        print("skipped: no zsh (package zsh)")
         return 77
     # Names of devices that a shell would carry out, or that our function would take for its own words.
     os.environ["GDR_SOFT_DEVICES"] = ("soft0,soft1,so$(touch pwned),so`touch pwned`,so b,:files,so;touch pwned\n"

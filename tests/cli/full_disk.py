@@ -13,6 +13,7 @@ tests = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(tests / "support"), str(tests / "doctor")]
 from gdr_program import expect, gdr, run
 from machine import Machine
+from two_programs import free_port
 
 COMPLAINT = "cannot write to standard output"
 PRINTING = ["--help", "--version", "help run", "run --help", "version", "version --json", "explain --list",
@@ -82,7 +83,7 @@ class Folder:
 def files_survive(folder, host, reason, prefix=()):
     for words in folder.commands(host):
         done = subprocess.run([*prefix, gdr, *map(str, words)], capture_output=True, text=True, check=False,
-                              timeout=120)
+                              timeout=1200)
         expect(done.returncode == 1 and done.stderr.count("\n") == 1 and reason in done.stderr,
                f"{words}: status {done.returncode}: {done.stderr}")
         folder.check(words)
@@ -109,8 +110,9 @@ def capture_of_packets(disk, filler):
     """The program goes on, and each record that the file has is whole."""
     filler.unlink()
     file = disk / "run.pcap"
-    pair = ("ib_write_bw -d soft0 -p 18791 -n 500 >/dev/null 2>&1 & for i in 1 2 3 4 5 6 7 8 9; do sleep 1; "
-            "ib_write_bw -d soft0 -p 18791 -n 500 127.0.0.1 >/dev/null 2>&1 && break; done && wait && echo moved")
+    test = f"ib_write_bw -d soft0 -p {free_port()} -n 500"
+    pair = (f"{test} >/dev/null 2>&1 & for i in $(seq 100); do sleep 1; "
+            f"{test} 127.0.0.1 >/dev/null 2>&1 && break; done && wait && echo moved")
     done = run("run", "--soft-nic", "--no-soft-gpu", "--packets", "--pcap", file, "--", "sh", "-c", pair)
     expect(done.stdout == "moved\n", f"the program did not end well: {done}")
     expect(done.returncode == 1, f"status {done.returncode} with half a capture")
@@ -141,7 +143,7 @@ def disk_is_full(host, work):
             pass
     files_survive(folder, host, "No space left")
     if subprocess.run(["sh", "-c", "command -v ib_write_bw"], stdout=subprocess.DEVNULL, check=False).returncode:
-        print("not tried: --pcap, since ib_write_bw is not installed")
+        print("not tried: --pcap, since there is no ib_write_bw (package perftest)")
         return
     capture_of_packets(disk, filler)
 

@@ -28,7 +28,7 @@ def on_terminal(columns, *words):
             if not part:
                 break
             text += part
-        expect(child.wait(timeout=60) == 0, f"{words}: {text}")
+        expect(child.wait(timeout=600) == 0, f"{words}: {text}")
     os.close(ours)
     return text.decode().replace("\r\n", "\n")
 

@@ -15,7 +15,7 @@ from installation import expect, run
 try:
     import yaml
 except ImportError:
-    print("skipped: python3-yaml is not installed")
+    print("skipped: no module yaml (package python3-yaml)")
     sys.exit(77)
 
 TREE, PAGE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
@@ -81,7 +81,7 @@ def falling_back_is_noticed(folder):
 
 
 if not shutil.which("ib_write_bw"):
-    print("skipped: perftest is not installed")
+    print("skipped: no ib_write_bw (package perftest)")
     sys.exit(77)
 with tempfile.TemporaryDirectory() as scratch:
     scratch = pathlib.Path(scratch)

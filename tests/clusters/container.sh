@@ -9,7 +9,7 @@ tree=$1
 containerfile=$2
 skip() { echo "skipped: $1"; exit 77; }
 [ "$(id -u)" -eq 0 ] || skip "needs root, for chroot"
-command -v buildah >/dev/null || skip "buildah is not installed"
+command -v buildah >/dev/null || skip "no buildah (package buildah)"
 
 work=$(mktemp -d)
 export BUILDAH_ISOLATION=chroot STORAGE_DRIVER=vfs
@@ -30,7 +30,7 @@ trap clean_up EXIT
 packages=$(sed -n 's/^ARG PACKAGES="\(.*\)"$/\1/p' "$containerfile")
 base=${GDR_CONTAINER_BASE:-}
 if [ -z "$base" ]; then
-  command -v debootstrap >/dev/null || skip "debootstrap is not installed"
+  command -v debootstrap >/dev/null || skip "no debootstrap (package debootstrap)"
   base=$work/base
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | sed -n 1p)
   timeout 400 debootstrap --variant=minbase --include="${packages// /,}" bookworm "$base" "$mirror" \

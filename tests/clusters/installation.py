@@ -29,7 +29,7 @@ def expect(condition, what):
 
 
 def run(*words, **more):
-    return subprocess.run([*map(str, words)], **{"capture_output": True, "text": True, "timeout": 120, **more})
+    return subprocess.run([*map(str, words)], **{"capture_output": True, "text": True, "timeout": 1200, **more})
 
 
 class Installation:

@@ -29,12 +29,12 @@ def paste(commands, work):
     done = subprocess.run(
         ["/bin/bash", "--norc", "-c", SHELL], input="".join(one + "\0" for one in commands).encode(),
         env={"PATH": str(empty), "NOTED": str(noted), "HOME": "/root"}, cwd=work, capture_output=True,
-        timeout=120, check=False)
+        timeout=1200, check=False)
     complaints = done.stderr.decode(errors="replace")
     if any(one in complaints for one in COMPLAINTS):
         raise AssertionError(f"bash: {complaints}")
     read = subprocess.run(["/bin/sh", "-n"], input="\n".join(commands).encode(), capture_output=True,
-                          timeout=120, check=False)
+                          timeout=1200, check=False)
     if read.returncode != 0:
         raise AssertionError(f"sh: {read.stderr.decode(errors='replace')}")
     calls = noted.read_bytes().decode(errors="surrogateescape").split("\0\0")

@@ -50,7 +50,7 @@ def pump(one, other, kept):
                 key.data.sendall(piece)
 
 
-def connect(port, seconds=20):
+def connect(port, seconds=200):
     end = time.monotonic() + seconds
     while True:
         try:
@@ -211,7 +211,7 @@ class Member:
                     raise ConnectionResetError
                 got += piece
             return got
-        self.socket.settimeout(20)
+        self.socket.settimeout(200)
         length, kind = struct.unpack(">IB", whole(5))
         body = whole(length)
         if self.keys:
@@ -256,7 +256,7 @@ def case_liar(hosts):
         script.write_text(f'#!/bin/sh\n[ "$(hostname)" = n3 ] && exec {sys.executable} {__file__} - be_liar {lie} '
                           f'"{boot} {inode}"\nexec {GDR} "$@"\n', encoding="ascii")
         script.chmod(0o755)
-        done = cluster.run("srun", "--nodes=4", "--kill-on-bad-exit=0", script, "fabric", "--json", "--join-limit", "6s",
+        done = cluster.run("srun", "--nodes=4", "--kill-on-bad-exit=0", script, "fabric", "--json", "--join-limit", "30s",
                            *QUICK)
         report = json.loads(done.stdout)
         states = {host["name"]: host["state"] for host in report["hosts"]}

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "soon.h"
+
 namespace gdr::fabric::test {
 namespace {
 
-constexpr Nanoseconds kPatience = 20 * kSecond;
+constexpr Nanoseconds kPatience = gdr::test::kLastResort;
 
 template <typename T>
 T require(Result<T> result, const std::string& what) {

@@ -140,7 +140,7 @@ class Browser:
     def page(self, name, *arguments):
         page = self._folder / f"{name}.html"
         page.write_bytes(subprocess.run([self._program, "page", *arguments], check=True,
-                                        stdout=subprocess.PIPE, timeout=60).stdout)
+                                        stdout=subprocess.PIPE, timeout=600).stdout)
         return page
 
     def run(self, page, *options):

@@ -8,6 +8,7 @@
 
 #include "crew.h"
 #include "fabric/worker/serve.h"
+#include "soon.h"
 
 namespace gdr::fabric::test {
 namespace {
@@ -24,7 +25,7 @@ Settings settings() {
   settings.message_bytes = 256 << 10;
   settings.latency_milliseconds = 5;
   settings.bandwidth_milliseconds = 20;
-  settings.step_milliseconds = 5'000;
+  settings.step_milliseconds = 50'000;
   return settings;
 }
 
@@ -95,7 +96,7 @@ TEST(FabricWorker, OneDirectionAloneIsProved) {
 TEST(FabricWorker, WhatIsOnItsWayWhenAStepEndsDoesNoHarmToTheNextRound) {
   Crew crew(3);
   Settings endless = settings();
-  endless.bandwidth_milliseconds = 4'000;
+  endless.bandwidth_milliseconds = 40'000;
   crew.begin(endless);
   for (std::uint32_t round = 0; round < 4; ++round) {
     crew.connect(round, {{0, 1}, {1, 0}});
@@ -114,7 +115,7 @@ TEST(FabricWorker, WhatIsOnItsWayWhenAStepEndsDoesNoHarmToTheNextRound) {
 TEST(FabricWorker, ALostOtherSideEndsAStepAtOnce) {
   Crew crew(3);
   Settings endless = settings();
-  endless.bandwidth_milliseconds = 4'000;
+  endless.bandwidth_milliseconds = 40'000;
   crew.begin(endless);
   crew.connect(0, {{0, 1}, {1, 0}});
   const Nanoseconds start = now();
@@ -123,7 +124,7 @@ TEST(FabricWorker, ALostOtherSideEndsAStepAtOnce) {
   crew.kill(1);
   ASSERT_TRUE(crew.talk(0).send(Abandon{0, 1}));
   const RailResult result = crew.result(0, Phase::kBandwidth);
-  EXPECT_LT(now() - start, 2 * kSecond);
+  EXPECT_LT(now() - start, 20 * kSecond);
   // The NIC may have noticed first.
   EXPECT_TRUE(result.code == ECONNRESET || result.code == ETIMEDOUT)
       << result.code << " " << result.problem;
@@ -133,7 +134,7 @@ TEST(FabricWorker, ALostOtherSideEndsAStepAtOnce) {
 TEST(FabricWorker, AProcessThatDiesIsAnErrorOfTheOtherOnesStepAndTheNextRoundIsWell) {
   Crew crew(3);
   Settings endless = settings();
-  endless.bandwidth_milliseconds = 4'000;
+  endless.bandwidth_milliseconds = 40'000;
   crew.begin(endless);
   crew.connect(0, {{0, 1}, {1, 0}});
   crew.start(0, Phase::kBandwidth, {0, 1});
@@ -164,7 +165,7 @@ TEST(FabricWorker, AReceiverWhoseSenderIsLostStopsWaiting) {
   crew.start(0, Phase::kProve, {0, 1});
   ASSERT_TRUE(crew.talk(0).send(Abandon{0, 2}));
   const RailResult result = crew.result(0, Phase::kProve);
-  EXPECT_LT(now() - start, 2 * kSecond);
+  EXPECT_LT(now() - start, 20 * kSecond);
   // What it sends is not concerned.
   EXPECT_EQ(result.code, 0) << result.problem;
   EXPECT_EQ(result.received_code, ECONNRESET);
@@ -189,7 +190,7 @@ TEST(FabricWorker, EndsWithTheSocketDuringAStep) {
   {
     Crew crew(2);
     Settings endless = settings();
-    endless.bandwidth_milliseconds = 4'000;
+    endless.bandwidth_milliseconds = 40'000;
     crew.begin(endless);
     crew.connect(0, {{0, 1}, {1, 0}});
     crew.start(0, Phase::kBandwidth, {0, 1});
@@ -273,13 +274,13 @@ TEST(FabricWorker, RefusesStepsOfWhatIsNotOpenOrNotConnected) {
   // The first cannot take part, and has no rails to connect.
   EXPECT_THROW(crew.begin(0, Begin{settings(), 0, 1, /*is_whole_host=*/true}), std::runtime_error);
   ASSERT_TRUE(crew.talk(0).send(Connect{0, {Part{}}}));
-  const Result<StepDone> unopened = crew.talk(0).receive<StepDone>(20 * kSecond);
+  const Result<StepDone> unopened = crew.talk(0).receive<StepDone>(gdr::test::kLastResort);
   ASSERT_FALSE(unopened);
   EXPECT_EQ(unopened.error().message, "this host has no rail 0 here");
 
   crew.begin(1, Begin{settings(), 1, 3, /*is_whole_host=*/false});
   ASSERT_TRUE(crew.talk(1).send(Go{0, Phase::kProve}));
-  const Result<StepDone> unconnected = crew.talk(1).receive<StepDone>(20 * kSecond);
+  const Result<StepDone> unconnected = crew.talk(1).receive<StepDone>(gdr::test::kLastResort);
   ASSERT_FALSE(unconnected);
   EXPECT_EQ(unconnected.error().message, "round 0 is not connected");
 }

@@ -68,7 +68,7 @@ def record(gdr, server_port, options):
         thread.join()
         far.close()
         near.close()
-        if client.wait(timeout=10) != 0:
+        if client.wait(timeout=100) != 0:
             raise SystemExit(f"{' '.join(options)} ended with {client.returncode}")
     return RAW + bytes(said)
 

@@ -10,6 +10,7 @@ NCCL_SHM_DISABLE=1 leaves the network). Exit status 1 when a byte is wrong."""
 import argparse
 import os
 import sys
+import tempfile
 import time
 
 import torch
@@ -103,10 +104,9 @@ def measure(rank, ranks, sizes):
                   f"send {send_time * 1e6:9.1f} us {size / send_time / 1e9:7.1f} GB/s", flush=True)
 
 
-def run(rank, options, port, failures):
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+def run(rank, options, meeting, failures):
     torch.cuda.set_device(rank)
-    dist.init_process_group("nccl", rank=rank, world_size=options.gpus)
+    dist.init_process_group("nccl", init_method=f"file://{meeting}", rank=rank, world_size=options.gpus)
     checked = [] if options.unchecked else [one for one in SIZES if one <= options.largest]
     for size in checked:
         failures[rank] += check_size(size, rank, options.gpus)
@@ -127,10 +127,10 @@ def main():
     parser.add_argument("--unchecked", action="store_true", help="only how fast")
     parser.add_argument("--measure", metavar="BYTES,...", default=[],
                         type=lambda text: [int(one) for one in text.split(",")])
-    parser.add_argument("--port", type=int, default=29517)
     options = parser.parse_args()
     failures = torch.zeros(options.gpus, dtype=torch.int64).share_memory_()
-    torch.multiprocessing.spawn(run, (options, options.port, failures), options.gpus)
+    with tempfile.TemporaryDirectory() as folder:
+        torch.multiprocessing.spawn(run, (options, os.path.join(folder, "meeting"), failures), options.gpus)
     sys.exit(1 if int(failures.sum()) else 0)
 
 

@@ -10,6 +10,7 @@ verbs (IBRC). Ends with 1 when a value is wrong, with 77 where PyTorch has no NV
 import argparse
 import os
 import sys
+import tempfile
 import zlib
 
 import torch
@@ -150,14 +151,13 @@ class Checks:
         self.compare("all-to-all of unequal parts", count, target[:expected.numel()], expected)
 
 
-def run(rank, options, failures):
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(options.port))
+def run(rank, options, meeting, failures):
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     if not options.by_nvlink:
         os.environ["NVSHMEM_DISABLE_P2P"] = "1"
     torch.cuda.set_device(rank)
-    dist.init_process_group("nccl", rank=rank, world_size=options.gpus,
+    dist.init_process_group("nccl", init_method=f"file://{meeting}", rank=rank, world_size=options.gpus,
                             device_id=torch.device("cuda", rank))
     symmetric.set_backend("NVSHMEM")
     symmetric.enable_symm_mem_for_group(dist.group.WORLD.group_name)
@@ -178,13 +178,13 @@ def main():
     parser.add_argument("--gpus", type=int, default=torch.cuda.device_count())
     parser.add_argument("--largest", type=int, default=SIZES[-1])
     parser.add_argument("--by-nvlink", action="store_true", help="leave NVSHMEM its own choice")
-    parser.add_argument("--port", type=int, default=29519)
     options = parser.parse_args()
     if not symmetric.is_nvshmem_available():
         print("skipped: this PyTorch has no NVSHMEM")
         sys.exit(77)
     failures = torch.full((options.gpus,), -1, dtype=torch.int64).share_memory_()
-    torch.multiprocessing.spawn(run, (options, failures), options.gpus)
+    with tempfile.TemporaryDirectory() as folder:
+        torch.multiprocessing.spawn(run, (options, os.path.join(folder, "meeting"), failures), options.gpus)
     if int(failures.abs().sum()):
         print(f"FAILED: wrong results by rank: {failures.tolist()} (-1: did not end)")
         sys.exit(1)

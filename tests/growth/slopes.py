@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 from growth import run  # noqa: E402
 
-TRIES = 4
+TRIES = 12
 MOST = 4.0
 # Few enough for a short test, and enough for a scan to be most of what a call takes.
 CURVES = {

@@ -26,7 +26,7 @@ def check(launcher):
 
 
 def output(*words):
-    return subprocess.run(words, capture_output=True, text=True, timeout=60).stdout
+    return subprocess.run(words, capture_output=True, text=True, timeout=600).stdout
 
 
 def said_by_ompi_info():

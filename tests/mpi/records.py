@@ -15,7 +15,7 @@ MOST_COLUMNS = 80
 
 def run(*words):
     return subprocess.run([gdr, "mpi", "check", *map(str, words)], capture_output=True, text=True,
-                          timeout=60)
+                          timeout=600)
 
 
 def one_line(text):

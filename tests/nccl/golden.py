@@ -11,7 +11,7 @@ failed = 0
 logs = sorted(folder.glob("*.log"))
 assert len(logs) > 20, "no logs found"
 for log in logs:
-    done = subprocess.run([gdr, "nccl", "check", log], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([gdr, "nccl", "check", log], capture_output=True, text=True, timeout=600)
     found = f"{done.stdout}{done.stderr}exit status {done.returncode}\n"
     golden = log.with_suffix(".txt")
     if os.environ.get("GDR_NCCL_WRITE_GOLDEN"):

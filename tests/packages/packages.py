@@ -9,7 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from outcome import expect, run_to_the_end, skip  # noqa: E402, F401: tests take them from here
 
 
-def run(*command, timeout=120, **more):
+def run(*command, timeout=1200, **more):
     return subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False, timeout=timeout, **more)
 

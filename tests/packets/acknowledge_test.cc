@@ -10,7 +10,7 @@
 namespace gdr::test {
 namespace {
 
-constexpr int kSoon = 1000;    // milliseconds; some two are usual
+constexpr int kSoon = 20'000;  // milliseconds; some two are usual
 constexpr int kOften = 20000;  // polls
 
 class Acknowledge : public testing::Test {

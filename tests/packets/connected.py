@@ -14,7 +14,7 @@ sys.path[:0] = [str(TESTS / "support")]
 from two_hosts import Hosts, Skip, become_root  # noqa: E402
 from two_programs import stop  # noqa: E402
 
-LIMIT = 40  # seconds
+LIMIT = 400  # seconds
 COMPLAINT = re.compile("error|fail|mismatch", re.IGNORECASE)
 SERVE_ON = ("cmtime", "udpong")
 # What the server runs; what the client runs; what that prints.
@@ -62,7 +62,7 @@ def attempt(hosts, gdr, pair, patience):
 
 
 def run(hosts, gdr, pair):
-    for patience in (0.5, 1.5, 4):
+    for patience in (0.5, 1.5, 4, 15, 60):
         wrong = attempt(hosts, gdr, pair, patience)
         sides = hosts.take_counters(gdr)
         if wrong is None:

@@ -9,7 +9,6 @@ namespace gdr::test {
 namespace {
 
 constexpr std::uint32_t kDatagrams = 5;
-constexpr int kPatience = 10000;  // milliseconds
 
 TEST(Datagrams, HaveConsecutivePsns) {
   const auto link = Link::make({.kind = LinkKind::kLoopback});
@@ -34,7 +33,7 @@ TEST(Datagrams, HaveConsecutivePsns) {
   });
   std::optional<std::uint32_t> last;
   for (std::uint32_t i = 0; i < kDatagrams; ++i) {
-    const auto packet = peer.receive(kPatience);
+    const auto packet = peer.receive(kLastResortMs);
     ASSERT_TRUE(packet) << "datagram " << i;
     EXPECT_EQ(packet->transport(), wire::Transport::kUnreliableDatagram);
     EXPECT_EQ(packet->psn, last.value_or(packet->psn - 1) + 1);
@@ -70,7 +69,7 @@ TEST(Datagrams, LongerThanThePathMtuDoNotLeave) {
   ASSERT_TRUE(link) << link.error().message;
   RawPeer peer((*link)->address(1), (*link)->address(0));
   EXPECT_EQ(send_one(**link, (*link)->address(1), 4096), IBV_WC_SUCCESS);
-  ASSERT_TRUE(peer.receive(kPatience));
+  ASSERT_TRUE(peer.receive(kLastResortMs));
   EXPECT_EQ(send_one(**link, (*link)->address(1), 4097), IBV_WC_LOC_LEN_ERR);
   EXPECT_FALSE(peer.receive(0));
   EXPECT_EQ((*link)->counted(0, "packets_sent"), 1u);

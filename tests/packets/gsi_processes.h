@@ -64,7 +64,7 @@ class GeneralServices : public testing::Test {
       require(end.listen(service) == 0, "it listens");
       wire.send('.');
       // Longer than any client waits for it.
-      while (const auto mad = end.receive(20'000)) {
+      while (const auto mad = end.receive(2 * kLastResortMs)) {
         if (mark_of(*mad) == 0) break;
         GidBytes to;
         std::copy(std::begin(mad->source), std::end(mad->source), to.begin());

@@ -110,14 +110,14 @@ class GsiEnd {
     std::uint32_t prefix = 0;
     bool operator==(const EndedProcess&) const = default;
   };
-  bool is_told_of(const EndedProcess& wanted, int milliseconds = 5000) {
+  bool is_told_of(const EndedProcess& wanted, int milliseconds = kLastResortMs) {
     std::unique_lock guard(mutex_);
     return came_.wait_for(guard, std::chrono::milliseconds(milliseconds), [&] {
       return std::find(ended_.begin(), ended_.end(), wanted) != ended_.end();
     });
   }
   // The next that comes in time.
-  std::optional<gdr_gsi_mad> receive(int milliseconds = 5000) {
+  std::optional<gdr_gsi_mad> receive(int milliseconds = kLastResortMs) {
     std::unique_lock guard(mutex_);
     if (!came_.wait_for(guard, std::chrono::milliseconds(milliseconds),
                         [this] { return !received_.empty(); })) {

@@ -53,9 +53,8 @@ class WrongPackets : public testing::Test {
     require(memory.first_not(kUntouched, 0, kBytes) == -1, "no wrong packet changes memory");
     wire.send('.');
     (void)wire.receive<char>();
-    const Nanoseconds end = now() + 5 * kSecond;
-    while (memory.first_not(kWritten, 128, kPayload) != -1 && now() < end) usleep(1000);
-    require(memory.first_not(kWritten, 128, kPayload) == -1, "a right packet is placed");
+    require(soon([&] { return memory.first_not(kWritten, 128, kPayload) == -1; }),
+            "a right packet is placed");
     require(memory.first_not(kUntouched, 0, 128) == -1, "nothing in front of it");
     require(memory.first_not(kUntouched, 128 + kPayload, kBytes - 128 - kPayload) == -1,
             "nor behind");
@@ -78,8 +77,7 @@ class WrongPackets : public testing::Test {
 
   // The host has counted it, soon.
   void expect_counted(const char* cause, std::uint64_t times = 1) {
-    const Nanoseconds end = now() + 5 * kSecond;
-    while (link_->counted(0, cause) < times && now() < end) usleep(1000);
+    EXPECT_TRUE(soon([&] { return link_->counted(0, cause) >= times; }));
     EXPECT_EQ(link_->counted(0, cause), times) << cause;
   }
 

@@ -3,7 +3,7 @@
 # the sections, symbols and versions that the kernel's build leaves in a file, and nothing else.
 set -eu
 gdr=$1
-cc=$(command -v gcc || command -v cc) || { echo "skipped: no compiler makes the test's modules"; exit 77; }
+cc=$(command -v gcc || command -v cc) || { echo "skipped: no gcc (package gcc) makes the test's modules"; exit 77; }
 envelope=$(dirname "$0")/../support/envelope.py
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

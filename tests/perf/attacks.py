@@ -24,30 +24,32 @@ os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp(prefix="gdr-attacks-")
 atexit.register(shutil.rmtree, os.environ["XDG_RUNTIME_DIR"], ignore_errors=True)
 PERF = Perf(sys.argv[1])
 LARGEST = (1 << 64) - 1
+SOON = 20  # seconds
 NO_PROOF = "this destination has not answered a probe"
 
 
 @contextlib.contextmanager
 def serving(*options):
-    """Its port; it must end by itself when it is interrupted, within two seconds."""
+    """Its port; it must end by itself when it is interrupted, before any of a session's own limits (20 s)."""
     port = free_port()
     server = PERF.server(port, *options)
     try:
         yield port, server
         server.send_signal(signal.SIGINT)
         began = time.monotonic()
-        said = server.communicate(timeout=10)[0]
-        require(server.returncode == 0 and time.monotonic() - began < 2, "it did not end:", said)
+        said = server.communicate(timeout=100)[0]
+        require(server.returncode == 0 and time.monotonic() - began < SOON, "it did not end:", said)
     finally:
         stop(server)
     PERF.leaves_nothing_behind()
 
 
 def serves(port, *options):
+    """And in the time that a session's limits would take, if somebody else's were waited for."""
     began = time.monotonic()
     row, = PERF.rows("127.0.0.1", "--port", str(port), *QUICK, "--sizes", "64", "--measure", "bandwidth", *options)
     require(not row["problem"], row)
-    return time.monotonic() - began
+    require(time.monotonic() - began < SOON, "kept waiting")
 
 
 def an_address_that_takes_no_part_gets_six_small_datagrams():
@@ -63,13 +65,13 @@ def an_address_that_takes_no_part_gets_six_small_datagrams():
                     require(client.probe(place.gid) == "", "probe")
                 require(client.probe(place.gid) == "an earlier probe was not answered", "probe")
                 require(client.connect(place.gid) == "closed", "still there")
-            packets = place.take()
+            packets = place.take(6)
             require(len(packets) == 6 and max(map(len, packets)) <= 100, [len(packet) for packet in packets])
         with Client(port) as client:
             require(client.begin() == "" and client.set_up()[0] == "" and client.probe(place.gid) == "", "probe")
             require(client.answer(*range(1, 5)) == "wrong answer to the probe", "guessed")
             require(client.probe(place.gid) == "closed", "still there")
-        require(len(place.take()) == 1, "more than one probe")
+        require(len(place.take(1)) == 1, "more than one probe")
         serves(port)
 
 
@@ -81,7 +83,7 @@ def a_stranger_who_comes_again_and_again_gets_no_more():
                 require(client.begin() == "" and client.set_up()[0] == "", "begin")
                 require(client.probe(place.gid) == "", "probe")
         seconds = time.monotonic() - began
-        require(len(place.take()) == 14, "probes")
+        require(len(place.take(14)) == 14, "probes")
         require(seconds > 4, "14 probes nobody answered within", seconds)
         serves(port)
 
@@ -97,7 +99,7 @@ def who_is_there_gets_its_load():
             require(client.connect(place.gid) == "", "connect")
             require(client.connect(place.gid) != "", "connected twice")
             require(client.ask(raw_perf.start())[0] == "", "start")
-            require(len(place.take()) > 100, "no load")
+            require(len(place.take(101)) > 100, "no load")
             require(client.ask(raw_perf.finish(0))[0] == "", "finish")
             # Proved for that place alone.
             require(client.set_up()[0] == "", "set up")
@@ -125,7 +127,7 @@ def no_number_of_a_finish_holds_the_server():
             require(wrong == "the other side used a different number of queue pairs", wrong)
             client.send(raw_perf.finish(1 << 40))  # it waits for them, and sees that nobody is there
             time.sleep(0.3)
-        require(serves(port) < 3, "kept waiting")
+        serves(port)
         before = processor_seconds(server)
         time.sleep(1)
         require(processor_seconds(server) - before < 0.3, "busy with nothing")
@@ -134,7 +136,7 @@ def no_number_of_a_finish_holds_the_server():
             client.send(raw_perf.finish(1 << 40))
             time.sleep(0.3)
             server.send_signal(signal.SIGINT)
-            server.wait(timeout=2)
+            server.wait(timeout=SOON)
 
 
 def a_plan_of_years_is_refused():
@@ -153,7 +155,7 @@ def a_plan_of_years_is_refused():
         done = PERF.run("127.0.0.1", "--port", str(port), "--memory", "host", "--sizes", "64", "--duration", "5s")
         require(done.returncode == 1 and "the plan takes at least 10 s" in done.stderr, done.stderr)
         done = PERF.run("127.0.0.1", "--port", str(port), "--memory", "host", "--sizes", "64", "--iterations",
-                        "4000000000", seconds=20)
+                        "4000000000", seconds=200)
         require(done.returncode == 1, done.returncode, done.stdout)
         require("this server ends a session after 1 s" in done.stderr, done.stderr)
         serves(port)
@@ -168,7 +170,7 @@ def who_says_nothing_keeps_nobody_waiting():
                     require(client.hello() == "", "hello")
                 if index % 3 > 1:
                     require(client.challenge() == "", "challenge")
-            require(serves(port) < 3, "kept waiting")
+            serves(port)
 
 
 def who_never_pauses_does_not_keep_the_server():
@@ -176,12 +178,12 @@ def who_never_pauses_does_not_keep_the_server():
         with serving() as (port, server), Client(port) as client:
             require(not begun or client.begin() == "", "begin")
             with client.flood(request) as answered:
-                end = time.monotonic() + 20
+                end = time.monotonic() + 200
                 while answered() < 50_000:  # bytes; of a message that waits to be read there are a few
                     require(time.monotonic() < end, "hardly a flood:", answered())
                     time.sleep(0.1)
                 server.send_signal(signal.SIGINT)
-                server.wait(timeout=2)
+                server.wait(timeout=SOON)
 
 
 def who_measures_is_waited_for_and_then_told():
@@ -200,7 +202,7 @@ def more_clients_than_there_is_room_for_are_told_so():
             crowd = [stack.enter_context(Client(port)) for _ in range(40)]
             kind, body = crowd[-1].receive()
             require(kind == raw_perf.FAILURE and b"already has 32 clients" in body, kind, body)
-            end = time.monotonic() + 20
+            end = time.monotonic() + 200
             while crowd[0].receive()[0] is not None:  # each is given ten seconds to say something
                 require(time.monotonic() < end, "nobody is sent away")
         serves(port)
@@ -244,7 +246,7 @@ def a_secret_is_asked_for_and_never_said():
         with serving() as (port, _):
             done = PERF.run("127.0.0.1", "--port", str(port), "--secret", paths["right"])
             require("the server has no secret" in done.stderr, done.stderr)
-        done = PERF.run("--server", "--secret", paths["open"], seconds=10)
+        done = PERF.run("--server", "--secret", paths["open"], seconds=100)
         require(done.returncode == 1 and "type: chmod 600" in done.stderr, done.returncode, done.stderr)
 
 
@@ -255,7 +257,7 @@ def address_space(server):
 
 def wait_until_at_rest(server):
     """Until neither threads nor memory come and go: what it may have besides is then what a test leaves it."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 200
     seen = []
     while len(seen) < 5 or len(set(seen[-5:])) > 1:
         require(time.monotonic() < end, "threads and bytes:", seen)
@@ -355,7 +357,7 @@ def a_client_can_be_interrupted_whatever_the_server_does():
             with connection:
                 time.sleep(0.3)
                 client.send_signal(signal.SIGINT)
-                said = client.communicate(timeout=2)[1]
+                said = client.communicate(timeout=100)[1]
         finally:
             client.kill()
             client.wait()

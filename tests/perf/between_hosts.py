@@ -31,9 +31,9 @@ def measured(hosts, transport, operations, sizes):
         client = hosts.start(1, [*command, hosts.address, *QUICK, "--check", "--transport",
                                  transport, "--operation", operations, "--sizes", sizes, *few,
                                  "--measure", "bandwidth,latency", "--json"])
-        said = client.communicate(timeout=60)[0]
+        said = client.communicate(timeout=600)[0]
         server.terminate()
-        server.communicate(timeout=10)
+        server.communicate(timeout=100)
     finally:
         stop(server, patience=1)
         if client is not None:

@@ -60,12 +60,12 @@ def end_with_the_run():
     PERF.leaves_nothing_behind()
     run = PERF.start("--bare-copies", "--memory", "gpu", "--duration", "60")
     try:
-        end = time.monotonic() + 20
+        end = time.monotonic() + 200
         while len(PERF.processes()) < 3:
             require(time.monotonic() < end and run.poll() is None, PERF.processes())
             time.sleep(0.02)
         run.send_signal(signal.SIGKILL)
-        run.wait(timeout=10)
+        run.wait(timeout=100)
     finally:
         run.kill()
     PERF.leaves_nothing_behind()

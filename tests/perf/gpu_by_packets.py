@@ -36,9 +36,9 @@ def measured(hosts, transport, operations, near, far):
             hosts.address, *QUICK, "--check", "--memory", near, "--far-memory", far,
             "--transport", transport, "--operation", operations, *sizes,
             "--measure", "bandwidth", "--json"))
-        said = client.communicate(timeout=100)[0]
+        said = client.communicate(timeout=1000)[0]
         server.terminate()
-        server.communicate(timeout=10)
+        server.communicate(timeout=100)
     finally:
         stop(server, patience=1)
         if client is not None:
@@ -58,7 +58,7 @@ def between_two_hosts():
 
 def by_packets(*options, **more):
     return PERF.document(*QUICK, "--check", "--memory", "gpu", "--measure", "bandwidth",
-                         *options, seconds=100, GDR_SOFT_PATH="packets", **more)["rows"]
+                         *options, seconds=1000, GDR_SOFT_PATH="packets", **more)["rows"]
 
 
 def over_a_link_that_spoils_packets():

@@ -152,7 +152,7 @@ def thousands_of_queue_pairs():
     row, = PERF.rows(*options)
     measured(row)
     require(row["registered_bytes"] == 8 * 2 * 512 * 64, row["registered_bytes"])
-    require(0.01 < row["set_up_seconds"] < 60, row["set_up_seconds"])
+    require(0.01 < row["set_up_seconds"] < 600, row["set_up_seconds"])
     said = PERF.run("--memory", "host", *options).stdout
     require("the client registered " in said and "set-up took" in said, said)
 

@@ -84,7 +84,7 @@ def a_client_uses_as_many_of_the_servers_ports_as_it_has():
         document(*here, "--nic", "soft0,soft1")  # it serves on
     finally:
         server.terminate()
-        said = server.communicate(timeout=10)[0]
+        said = server.communicate(timeout=100)[0]
         stop(server)
     require("serving soft2 port 1, soft3 port 1 (STAND-IN)" in said, said)
     PERF.leaves_nothing_behind()

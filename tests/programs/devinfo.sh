@@ -5,7 +5,7 @@ gdr=$1
 command -v ibv_devinfo >/dev/null ||
   { echo "skipped: ibv_devinfo is not installed (Debian: ibverbs-utils)"; exit 77; }
 unset GDR_SOFT_DEVICES
-run() { timeout -k 2 30 "$gdr" run --soft-nic --no-soft-gpu -- "$@" 2>&1; }
+run() { timeout -k 2 300 "$gdr" run --soft-nic --no-soft-gpu -- "$@" 2>&1; }
 fail() { echo "FAILED: $*"; exit 1; }
 
 printed=$(run ibv_devinfo -v) || fail "ibv_devinfo -v: $printed"

@@ -58,7 +58,7 @@ is_quiet() {
 
 # Where other programs take the CPU from a thread in the middle of a message, the software NIC's
 # wait for it and look: a measurement that was disturbed is repeated.
-for _ in 1 2 3; do
+for _ in 1 2 3 4 5 6 7 8 9 10; do
   start_pair -d soft0 -D 3
   watch_pair
   finish_pair

@@ -2,7 +2,7 @@
 # Every C++ file looks as clang-format wants it.
 set -eu
 cd "$1"
-command -v clang-format >/dev/null || { echo "skipped: clang-format is not installed"; exit 77; }
+command -v clang-format >/dev/null || { echo "skipped: no clang-format (package clang-format)"; exit 77; }
 folders=
 for folder in src tests bench; do
   [ ! -d "$folder" ] || folders="$folders $folder"

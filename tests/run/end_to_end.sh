@@ -85,34 +85,37 @@ expect 0 "" "; dma-bufs not observed: GDR_OBSERVE=0" env GDR_OBSERVE=0 \
 expect 3 "" "" "$gdr" run $soft -- sh -c 'exit 3'
 expect 127 "" "gdr run: no-such-program: not found" "$gdr" run $soft -- no-such-program
 expect 126 "" "gdr run: /etc/passwd: not an executable file" "$gdr" run $soft -- /etc/passwd
-expect 143 "" "" sh -c '"$@" & child=$!; sleep 0.2; kill -TERM $child; wait $child' sh \
-  "$gdr" run $soft -- sleep 30
+# A program says that it is there by a file, which `await` waits for.
+export READY="$work/ready"
+export await='until [ -e "$READY" ]; do sleep 0.05; done; rm "$READY"'
+expect 143 "" "" sh -c '"$@" & child=$!; eval "$await"; kill -TERM $child; wait $child' sh \
+  "$gdr" run $soft -- sh -c ': >"$READY"; exec sleep 300'
 # As by the program itself, a signal ends gdr run: a shell says so, and SIGSEGV is no status of exit.
 expect 139 "" "" sh -c '"$@"; exit $?' sh "$gdr" run $soft -- sh -c 'kill -SEGV $$'
-expect 0 "caught" "" sh -c '"$@" & child=$!; sleep 0.5; kill -USR1 $child; wait $child' sh \
-  "$gdr" run $soft -- sh -c 'trap "echo caught; exit 0" USR1; while :; do sleep 0.05; done'
+expect 0 "caught" "" sh -c '"$@" & child=$!; eval "$await"; kill -USR1 $child; wait $child' sh \
+  "$gdr" run $soft -- sh -c 'trap "echo caught; exit 0" USR1; : >"$READY"; while :; do sleep 0.05; done'
 # One that is sent to all of a process group, as a launcher does, reaches the program once.
-counts='n=0; trap "n=\$((n + 1))" USR1; i=0; while [ $i -lt 30 ]; do sleep 0.05; i=$((i + 1)); done; echo $n'
-expect 0 "1" "" setsid --wait sh -c '"$@" & sleep 0.6; trap "" USR1; kill -USR1 0; wait' sh \
+counts='n=0; trap "n=\$((n + 1))" USR1; : >"$READY"; i=0; while [ $i -lt 30 ]; do sleep 0.05; i=$((i + 1)); done; echo $n'
+expect 0 "1" "" setsid --wait sh -c '"$@" & eval "$await"; trap "" USR1; kill -USR1 0; wait' sh \
   "$gdr" run $soft -- sh -c "$counts"
-expect 0 "1" "" sh -c '"$@" & child=$!; sleep 0.6; kill -USR1 $child; wait $child' sh \
+expect 0 "1" "" sh -c '"$@" & child=$!; eval "$await"; kill -USR1 $child; wait $child' sh \
   "$gdr" run $soft -- sh -c "$counts"
 # A program that stops has stopped gdr run, and goes on with it.
-expect 5 "stopped" "" sh -c '"$@" & run=$!; sleep 0.5
+expect 5 "stopped" "" sh -c '"$@" & run=$!; eval "$await"
   state() { sed "s/.*) \(.\).*/\1/" /proc/$run/stat; }
   [ "$(state)" != T ] || exit 1
   waited=0; kill -CONT $run; kill -USR1 $run
-  until [ "$(state)" = T ]; do sleep 0.05; waited=$((waited + 1)); [ $waited -lt 100 ] || exit 2; done
+  until [ "$(state)" = T ]; do sleep 0.05; waited=$((waited + 1)); [ $waited -lt 2000 ] || exit 2; done
   echo stopped; kill -CONT $run; wait $run' sh \
-  "$gdr" run $soft -- sh -c 'trap "kill -STOP \$\$; exit 5" USR1; while :; do sleep 0.05; done'
+  "$gdr" run $soft -- sh -c 'trap "kill -STOP \$\$; exit 5" USR1; : >"$READY"; while :; do sleep 0.05; done'
 # A gdr run that is killed takes the program along.
-expect 0 "" "" sh -c '"$@" & run=$!; sleep 0.5; read -r program <"$0"; kill -0 "$program" || exit 1
+expect 0 "" "" sh -c '"$@" & run=$!; until read -r program <"$0"; do sleep 0.05; done 2>/dev/null; kill -0 "$program" || exit 1
   kill -KILL $run; waited=0
   while kill -0 "$program" 2>/dev/null; do
     grep -q ") Z" "/proc/$program/stat" && exit 0
-    sleep 0.05; waited=$((waited + 1)); [ $waited -lt 100 ] || exit 2
+    sleep 0.05; waited=$((waited + 1)); [ $waited -lt 2000 ] || exit 2
   done' "$work/pid" \
-  "$gdr" run $soft -- sh -c 'echo $$ >"$0"; exec sleep 30' "$work/pid"
+  "$gdr" run $soft -- sh -c 'echo $$ >"$0"; exec sleep 300' "$work/pid"
 
 # What is refused.
 expect 2 "" "--soft-nic and --no-soft-nic exclude each other" "$gdr" run --soft-nic --no-soft-nic -- true

@@ -29,7 +29,7 @@ if [ "$(id -u)" = 0 ]; then
   cp "$(command -v sleep)" "$work/gains"
   chown nobody "$work/gains" && chmod 4755 "$work/gains"
   says "${unused}it loaded no libibverbs; gains is set-user-ID or set-group-ID, so the loader ignored" \
-    -- sh -c "$work/gains 0.5; true"
+    -- sh -c "$work/gains 4; true"
 fi
 command -v ibv_devinfo >/dev/null || { echo "skipped: no ibv_devinfo (package ibverbs-utils)"; exit 77; }
 says "gdr run: software NIC: opened soft0, soft1, 0 queue pairs, 0 B; loaded libibverbs; software GPU" \
@@ -38,7 +38,7 @@ says "${unused}it loaded libibverbs and opened no device" -- ibv_devices
 # Another one, by its full path; a process that is gone before anybody looks says so itself.
 library=$(ldconfig -p | sed -n 's/.*libibverbs\.so\.1 .*=> //p' | head -n 1)
 if command -v python3 >/dev/null && [ -n "$library" ]; then
-  for pause in 0 0.5; do
+  for pause in 0 4; do
     says "${unused}it loaded another libibverbs (by its full path, its own RPATH, or in a process" \
       -- env -u LD_LIBRARY_PATH python3 -c "
 import ctypes, time

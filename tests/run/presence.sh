@@ -91,7 +91,7 @@ answers_netlink() {
   "$gdr" run --soft-nic --presence "$1" -- python3 -c '
 import socket, struct
 asker = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 20)  # NETLINK_RDMA
-asker.settimeout(5)
+asker.settimeout(100)
 asker.bind((0, 0))
 dump = struct.pack("=IHHII", 16, 5 << 10 | 1, 0x301, 7, 0)  # RDMA_NLDEV_CMD_GET
 asker.sendto(dump, (0, 0))

@@ -26,20 +26,20 @@ end() {
 }
 trap end EXIT
 failed=0
-port=18700
+port=$((20000 + $$ * 7 % 12000)) # different from one test to the next that runs beside this one
 
 # pair NAME PREFIX...: ibv_rc_pingpong with itself, both sides behind the prefix.
 pair() {
   name=$1
   shift
   port=$((port + 1))
-  timeout 30 "$@" "$gdr" run -- ibv_rc_pingpong -g 3 -n 50 -p "$port" >"$folder/server" 2>&1 &
+  timeout 300 "$@" "$gdr" run -- ibv_rc_pingpong -g 3 -n 50 -p "$port" >"$folder/server" 2>&1 &
   server=$!
   tries=0
-  until timeout 30 "$@" "$gdr" run -- ibv_rc_pingpong -g 3 -n 50 -p "$port" 127.0.0.1 \
+  until timeout 300 "$@" "$gdr" run -- ibv_rc_pingpong -g 3 -n 50 -p "$port" 127.0.0.1 \
     >"$folder/client" 2>&1; do
     tries=$((tries + 1))
-    if [ "$tries" -ge 20 ] || ! grep -q "connect to" "$folder/client"; then
+    if [ "$tries" -ge 200 ] || ! grep -q "connect to" "$folder/client"; then
       echo "$name: the client fails:"
       cat "$folder/client" "$folder/server"
       failed=1
@@ -57,7 +57,7 @@ pair() {
 proves() {
   name=$1
   shift
-  if ! timeout 120 "$@" "$gdr" prove --soft >"$folder/proof" 2>&1; then
+  if ! timeout 1200 "$@" "$gdr" prove --soft >"$folder/proof" 2>&1; then
     echo "$name: gdr prove fails:"
     cat "$folder/proof"
     failed=1
@@ -75,7 +75,7 @@ pair "300 MB of address space" sh -c "$limited" 300000
 proves "gdr prove, 2 GB of address space" sh -c "$limited" 2000000
 # Too little: the reason, and not that a link is down.
 few=0
-timeout 60 sh -c "$limited" 80000 "$gdr" prove --soft --memory host >"$folder/proof" 2>&1 || few=$?
+timeout 600 sh -c "$limited" 80000 "$gdr" prove --soft --memory host >"$folder/proof" 2>&1 || few=$?
 if [ "$few" -ne 1 ] || ! grep -q "only 78 MiB (RLIMIT_AS)" "$folder/proof" ||
   grep -q "link" "$folder/proof"; then
   echo "gdr prove, 80 MB of address space: ends with $few:"
@@ -86,11 +86,11 @@ fi
 # some 20 descriptors, and a program whose own accept() comes just then needs one more.
 pair "24 descriptors" "$filtered" 24
 # Fewer than the program and the library need: an error, soon.
-timeout 30 "$filtered" 12 "$gdr" run -- ibv_rc_pingpong -g 3 -p 18699 >"$folder/server" 2>&1 &
+timeout 300 "$filtered" 12 "$gdr" run -- ibv_rc_pingpong -g 3 -p "$port" >"$folder/server" 2>&1 &
 server=$!
 sleep 1
 few=0
-timeout 30 "$filtered" 12 "$gdr" run -- ibv_rc_pingpong -g 3 -p 18699 127.0.0.1 \
+timeout 300 "$filtered" 12 "$gdr" run -- ibv_rc_pingpong -g 3 -p "$port" 127.0.0.1 \
   >"$folder/client" 2>&1 || few=$?
 kill "$server" 2>/dev/null || true
 wait "$server" || true

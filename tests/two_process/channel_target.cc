@@ -80,8 +80,7 @@ void ChannelTarget::empty() {
 }
 
 void ChannelTarget::take_completion() {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  while (poll_one(0) == 0) require(std::chrono::steady_clock::now() < end, "a completion");
+  require(soon([&] { return poll_one(0) != 0; }), "a completion");
 }
 
 void ChannelTarget::take_message() {

@@ -11,7 +11,7 @@ constexpr int kRounds = 10'000;
 
 void wait_for_event(Side& side) {
   pollfd wait{side.channel()->fd, POLLIN, 0};
-  require(poll(&wait, 1, 5000) == 1, "the wake-up is not lost");
+  require(poll(&wait, 1, kLastResortMs) == 1, "the wake-up is not lost");
   ibv_cq* queue = nullptr;
   void* context = nullptr;
   require(ibv_get_cq_event(side.channel(), &queue, &context) == 0, "an event");

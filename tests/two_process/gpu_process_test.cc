@@ -74,7 +74,7 @@ TEST_P(GpuKilled, TargetEndsEveryWriteIntoItsMemoryAndClosesIt) {
     const ibv_sge from = i % 2 == 0 ? own.segment(0, kLength) : host.segment(0, kLength);
     const Nanoseconds start = now();
     (void)write_until_one_fails(side, qp, from, remote);
-    EXPECT_LT(now() - start, 5 * kSecond);
+    EXPECT_LT(now() - start, 50 * kSecond);
     ibv_destroy_qp(qp);
   }
   EXPECT_TRUE(soon([&] { return mapped_gpu_memory() == before; }))
@@ -128,7 +128,7 @@ TEST_P(GpuKilled, InitiatorLeavesItsTargetWithWholeMemory) {
     initiator.kill();
     const Nanoseconds start = now();
     gpu.deregister();  // from here on nobody writes
-    EXPECT_LT(now() - start, 5 * kSecond);
+    EXPECT_LT(now() - start, 50 * kSecond);
     EXPECT_TRUE(holds_at_most(gpu, 7)) << "bytes that nobody sent, or outside of the range";
     gpu.memory().fill(std::vector<unsigned char>(kGpuBytes, 0xee));
     usleep(10'000);
@@ -172,7 +172,7 @@ void GpuFork::expect_both_go_on(const std::function<void(Loopback&, GpuMemory&)>
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      alarm(20);
+      alarm(600);
       try {
         body(loop, gpu);
       } catch (const Failure& failure) {

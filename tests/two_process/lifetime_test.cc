@@ -17,7 +17,7 @@
 namespace gdr::test {
 namespace {
 
-constexpr Nanoseconds kBound = 2 * kSecond;
+constexpr Nanoseconds kBound = 20 * kSecond;
 
 TEST(Lifetime, ATargetThatCalledExecIsGone) {
   Child child([](Wire& wire) {
@@ -48,7 +48,7 @@ TEST(Lifetime, ATargetThatForkedStaysItselfAndItsDeathIsSeen) {
       require(pipe(ready) == 0, "pipe");
       const pid_t grandchild = fork();
       if (grandchild == 0) {
-        alarm(15);
+        alarm(600);
         char one = 0;
         while (read(ready[0], &one, 1) < 0) continue;
         _exit(t.memory.first_not(0x33, 0, t.memory.size()) == -1 ? 0 : 1);
@@ -63,7 +63,7 @@ TEST(Lifetime, ATargetThatForkedStaysItselfAndItsDeathIsSeen) {
               "the child's copy is as it was");
       const pid_t other = fork();  // this one outlives the target
       if (other == 0) {
-        alarm(15);
+        alarm(600);
         pause();
         _exit(0);
       }
@@ -204,9 +204,7 @@ TEST(Lifetime, AnInitiatorThatDiedFreesThePlacesItHadTakenInTheTargetsTable) {
   };
   EXPECT_EQ(taken(), std::ptrdiff_t{rnic::kServiceRequests});
   child.kill();
-  const Nanoseconds start = now();
-  while (taken() != 0 && now() - start < kBound) usleep(1000);
-  EXPECT_EQ(taken(), 0);
+  EXPECT_TRUE(soon([&] { return taken() == 0; }));
 }
 
 }  // namespace

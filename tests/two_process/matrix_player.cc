@@ -241,7 +241,7 @@ class Player {
 
   // Until that many sends and receives have completed, all of them well.
   void collect(int sends, int receives) {
-    const Nanoseconds end = now() + 20 * kSecond;
+    const Nanoseconds end = now() + kLastResort;
     while (true) {
       ibv_wc found{};
       int more = 0;
@@ -263,7 +263,7 @@ class Player {
   }
   void sleep_until_event() {
     pollfd wait{side_.channel()->fd, POLLIN, 0};
-    require(poll(&wait, 1, 10'000) == 1, "the wake-up is not lost");
+    require(poll(&wait, 1, kLastResortMs) == 1, "the wake-up is not lost");
     ibv_cq* queue = nullptr;
     void* context = nullptr;
     require(ibv_get_cq_event(side_.channel(), &queue, &context) == 0, "an event");
@@ -273,7 +273,7 @@ class Player {
 
   // An unreliable write completes when it has left, and nothing says when it has arrived.
   bool wait_for_writes(std::size_t size) {
-    const Nanoseconds end = now() + 2 * kSecond;
+    const Nanoseconds end = now() + 20 * kSecond;
     for (int i = 0; i < count_ * kDepth; ++i) {
       const int queue = i / kDepth, depth = i % kDepth;
       while (in_.first_not_pattern(seed_of(1 - role_, size, queue, depth), place(queue, depth),

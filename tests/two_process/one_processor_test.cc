@@ -1,10 +1,10 @@
 // Two programs that poll, on one processor: each lets the other run when nothing has come.
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "connection.h"
+#include "processor_time.h"
 
 namespace gdr::test {
 namespace {
@@ -22,17 +22,10 @@ void stay_on_one_processor() {
   require(sched_setaffinity(0, sizeof one, &one) == 0, "one processor");
 }
 
-Nanoseconds used_processor_time() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  return (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * kSecond +
-         (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * kMicrosecond;
-}
-
 // Without a word to the system, as programs poll.
 void poll_one(ibv_cq* queue) {
   ibv_wc completion{};
-  const Nanoseconds end = now() + 60 * kSecond;
+  const Nanoseconds end = now() + kLastResort;
   while (ibv_poll_cq(queue, 1, &completion) == 0) require(now() < end, "it comes");
   require(completion.status == IBV_WC_SUCCESS, "it has succeeded");
 }
@@ -60,9 +53,9 @@ TEST(OneProcessor, IsPassedOnByWhoPollsInVain) {
     side.connect(qp, wire.receive<Endpoint>());
     // The first receive has to be there before the first message.
     wire.meet();
-    const Nanoseconds before = used_processor_time();
+    const Nanoseconds before = processor_time();
     ping_pong(side, memory, qp, received, begins);
-    wire.send(used_processor_time() - before);
+    wire.send(processor_time() - before);
     wire.meet();
   };
   Child one([&](Wire& wire) { body(wire, true); });

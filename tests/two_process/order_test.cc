@@ -149,7 +149,7 @@ TEST(Order, AReceiverThatStaysAwayIsRnrRetryExceeded) {
   EXPECT_EQ(side.expect(IBV_WC_RNR_RETRY_EXC_ERR).wr_id, 1u);
   const Nanoseconds waited = now() - start;
   EXPECT_GE(waited, 3 * 20 * kMillisecond);
-  EXPECT_LT(waited, 2 * kSecond);
+  EXPECT_LT(waited, 20 * kSecond);
   EXPECT_EQ(side.expect(IBV_WC_WR_FLUSH_ERR).wr_id, 2u);
   child.wire().meet();
   child.finish();

@@ -14,13 +14,10 @@
 #include <fstream>
 #include <string>
 
-#include "base/clock.h"
-
 namespace gdr::test {
 namespace {
 
-constexpr int kLongestSilence = 20'000;  // milliseconds
-constexpr unsigned kChildsAlarm = 100;   // seconds
+constexpr unsigned kChildsAlarm = 600;  // seconds
 constexpr uid_t kNobody = 65534;
 
 std::pair<UniqueFd, UniqueFd> socket_pair() {
@@ -59,8 +56,7 @@ bool do_other_threads_sleep() {
 }
 
 void await_other_threads() {
-  const Nanoseconds end = now() + 2 * kSecond;
-  while (!do_other_threads_sleep() && now() < end) usleep(200);
+  (void)soon([] { return do_other_threads_sleep(); }, 2 * kSecond);
 }
 #else
 void await_other_threads() {}
@@ -80,7 +76,7 @@ void Wire::send_bytes(const void* bytes, std::size_t count) {
 void Wire::receive_bytes(void* bytes, std::size_t count) {
   for (std::size_t got = 0; got < count;) {
     pollfd wait{socket_.get(), POLLIN, 0};
-    if (poll(&wait, 1, kLongestSilence) != 1) throw Failure("the other process stays silent");
+    if (poll(&wait, 1, kLastResortMs) != 1) throw Failure("the other process stays silent");
     const ssize_t now_got = read(socket_.get(), static_cast<char*>(bytes) + got, count - got);
     if (now_got <= 0) throw Failure("the other process has hung up");
     got += static_cast<std::size_t>(now_got);
@@ -114,16 +110,9 @@ void Child::kill() {
   pid_ = -1;
 }
 
-void Child::finish(int milliseconds) {
+void Child::finish() {
   int status = 0;
-  const Nanoseconds end = now() + static_cast<Nanoseconds>(milliseconds) * kMillisecond;
-  while (waitpid(pid_, &status, WNOHANG) == 0) {
-    if (now() > end) {
-      ADD_FAILURE() << "child " << pid_ << " does not end";
-      return kill();
-    }
-    usleep(1000);
-  }
+  waitpid(pid_, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
       << "child " << pid_ << " ended with status " << status;
   pid_ = -1;
@@ -152,7 +141,7 @@ void run_opaque(const std::function<void()>& test, int error,
     test();
     require(!testing::Test::HasFailure(), "no expectation failed");
   });
-  child.finish(80'000);
+  child.finish();
 }
 
 }  // namespace gdr::test

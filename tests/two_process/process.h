@@ -5,7 +5,7 @@
 //   EXPECT_EQ(child.wire().receive<int>(), 42);
 //   child.finish();                      // fails the test unless the function returned
 //
-// Everything is bounded in time: a wire that stays silent throws, a child outlives neither its test
+// What would wait for ever ends: a wire that stays silent throws, a child outlives neither its test
 // nor its alarm. Make children before the test opens a device.
 #pragma once
 
@@ -21,6 +21,7 @@
 
 #include "base/unique_fd.h"
 #include "refuse_calls.h"
+#include "soon.h"
 
 namespace gdr::test {
 
@@ -69,7 +70,7 @@ class Child {
   pid_t pid() const { return pid_; }
   void kill();
   // Waits for it to end by itself; the test fails if it does not, or not well.
-  void finish(int milliseconds = 20'000);
+  void finish();
 
  private:
   explicit Child(std::pair<UniqueFd, UniqueFd> sockets, const std::function<void(Wire&)>& body);

@@ -219,7 +219,7 @@ void take_part(Wire& wire, std::uint64_t seed, Kind kind, Scribbler scribbler) {
   const auto other = wire.receive<Start>();
   queues.connect(side, other);
   // Under load the other answers the first call late, and is met by a request then.
-  const Nanoseconds latest = now() + 10 * kSecond;
+  const Nanoseconds latest = now() + kLastResort;
   while (segments().size() < 2 && now() < latest) {
     try_everything(side, queues, memory, other, random);
     try_again(side, queues, other);
@@ -262,7 +262,7 @@ void check_scribbles(bool opaque_too, Scribbler how = Scribbler::kDies) {
     for (Child* child : {&victim, &scribbler}) (void)child->wire().receive<char>();
     for (Child* child : {&victim, &scribbler}) child->wire().send('m');
     if (how == Scribbler::kDies) scribbler.finish();
-    victim.finish(60'000);
+    victim.finish();
     scribbler.kill();
   }
 }

@@ -215,14 +215,14 @@ void Side::send(ibv_qp* qp, Memory& from, std::size_t offset, std::size_t length
 
 ibv_wc Side::completion(ibv_cq* queue) {
   ibv_wc completion{};
-  const Nanoseconds end = now() + 10 * kSecond;
+  const Nanoseconds end = now() + kLastResort;
   while (now() < end) {
     const int found = ibv_poll_cq(queue != nullptr ? queue : cq_, 1, &completion);
     if (found == 1) return completion;
     require(found == 0, "the completion queue can be polled");
     sched_yield();
   }
-  throw Failure("no completion within 10 seconds");
+  throw Failure("no completion");
 }
 
 ibv_wc Side::expect(ibv_wc_status status, ibv_cq* queue) {
@@ -245,7 +245,7 @@ void Side::expect_quiet(int milliseconds) {
 
 ibv_event_type Side::event() {
   pollfd wait{context_->async_fd, POLLIN, 0};
-  require(poll(&wait, 1, 5000) == 1, "an asynchronous event comes");
+  require(poll(&wait, 1, kLastResortMs) == 1, "an asynchronous event comes");
   ibv_async_event event{};
   require(ibv_get_async_event(context_, &event) == 0, "the event is there");
   ibv_ack_async_event(&event);

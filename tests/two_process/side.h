@@ -118,12 +118,12 @@ class Side {
   void send(ibv_qp* qp, Memory& from, std::size_t offset, std::size_t length, std::uint64_t id = 3,
             ibv_wr_opcode opcode = IBV_WR_SEND);
 
-  // The next completion, within 10 seconds.
+  // The next completion.
   ibv_wc completion(ibv_cq* queue = nullptr);
   ibv_wc expect(ibv_wc_status status, ibv_cq* queue = nullptr);
   // That none comes for a while.
   void expect_quiet(int milliseconds = 30);
-  // The next asynchronous event within 5 seconds, acknowledged.
+  // The next asynchronous event, acknowledged.
   ibv_event_type event();
 
  private:

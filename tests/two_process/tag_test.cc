@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "connection.h"
 #include "tag_side.h"
+#include "waits.h"
 
 namespace gdr::test {
 namespace {
@@ -180,22 +181,27 @@ TEST(Tags, ReceiveAddedAfterAnUnexpectedMessageWaitsUntilThatIsPolled) {
 
 // It finds neither a tag nor a plain receive, and waits for either.
 TEST(Tags, AMessageThatWaitsIsWokenByATag) {
+  constexpr std::uint64_t kMessages = 10;
   Child child([](Wire& wire) {
     Matcher own;
     own.accept(wire);
-    wire.meet();
-    usleep(20'000);
-    own.add(1, 5, kAll, {own.memory.segment(0, 4096)});
-    own.expect(1, IBV_WC_TM_RECV, IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID, 8);
+    for (std::uint64_t i = 0; i < kMessages; ++i) {
+      wire.meet();
+      usleep(20'000);
+      own.add(i, 5, kAll, {own.memory.segment(0, 4096)});
+      own.expect(i, IBV_WC_TM_RECV, IBV_WC_TM_MATCH | IBV_WC_TM_DATA_VALID, 8);
+    }
     wire.meet();
   });
   Sender own(child.wire());
   write_header(own.memory, IBV_TMH_EAGER, 5);
-  own.side.send(own.qp, own.memory, 0, kHeader + 8);
-  child.wire().meet();
-  const Nanoseconds start = now();
-  own.side.expect(IBV_WC_SUCCESS);
-  EXPECT_LT(now() - start, kSecond / 2);
+  Waits waits;
+  for (std::uint64_t i = 0; i < kMessages; ++i) {
+    own.side.send(own.qp, own.memory, 0, kHeader + 8);
+    child.wire().meet();
+    waits.add([&] { own.side.expect(IBV_WC_SUCCESS); });
+  }
+  waits.require_quicker_than_ticks();
   child.wire().meet();
   child.finish();
 }
@@ -268,7 +274,7 @@ TEST(Tags, AnAnnouncementOfOneThatDiedEndsIncomplete) {
   const Nanoseconds start = now();
   own.expect(1, IBV_WC_TM_RECV, IBV_WC_TM_MATCH, 5000);
   EXPECT_EQ(own.side.expect(IBV_WC_TM_RNDV_INCOMPLETE).wr_id, 1u);
-  EXPECT_LT(now() - start, 2 * kSecond);
+  EXPECT_LT(now() - start, 20 * kSecond);
   child.kill();
 }
 

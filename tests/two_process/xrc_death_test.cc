@@ -30,7 +30,7 @@ TEST(Xrc, DeathOfTheNamedProcessEndsTheRequest) {
   const Nanoseconds start = now();
   second.kill();
   side.expect(IBV_WC_REM_INV_REQ_ERR);  // its queue is not there any more
-  EXPECT_LT(now() - start, 2 * kSecond);
+  EXPECT_LT(now() - start, 20 * kSecond);
   first.wire().meet();
   first.finish();
 }

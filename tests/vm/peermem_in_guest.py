@@ -23,7 +23,7 @@ NAMES = " ".join(f"/sys/module/{module}/parameters/{name}"
                  for module, names in LEFT.items() for name in names)
 # A thread of the module may have some of it for a moment after a program has ended, and so has a
 # process that was killed.
-NOTHING_LEFT = (f"for i in 1 2 3 4 5 6 7 8 9 10; do grep -q -v -x 0 {NAMES} || exit 0; sleep 0.2; "
+NOTHING_LEFT = (f"i=0; while [ $i -lt 100 ]; do i=$((i + 1)); grep -q -v -x 0 {NAMES} || exit 0; sleep 0.2; "
                 f"done; echo 'something is left:'; grep . {NAMES}; exit 1")
 KERNEL_OPTIONS = "slub_debug=FZPU,kmalloc-*"  # reports what is used after it was freed
 

@@ -2,7 +2,9 @@
 # in_a_terminal.sh GDR: in a terminal of 80 columns no line is longer, errors neither, and a progress bar
 # shows from the first long step on, within a large transfer too; a pipe gets none.
 set -u
-command -v script >/dev/null || { echo "skipped: no script(1), which makes terminals"; exit 77; }
+# Of BSD's script(1), whose options are others, there is a package as well.
+script --version 2>/dev/null | grep -q util-linux ||
+  { echo "skipped: no script(1) of util-linux, which makes terminals (package bsdutils)"; exit 77; }
 script -qec true /dev/null </dev/null >/dev/null 2>&1 ||
   { echo "skipped: no pseudo-terminal can be had here"; exit 77; }
 work=$(mktemp -d)

@@ -12,7 +12,7 @@ for signal in INT TERM; do
   # Until both workers are there.
   i=0
   until [ "$(pgrep -c -P "$prove" 2>/dev/null)" = 2 ]; do
-    i=$((i + 1)); [ "$i" -lt 300 ] || { echo "no workers"; exit 1; }
+    i=$((i + 1)); [ "$i" -lt 3000 ] || { echo "no workers"; exit 1; }
     sleep 0.1
   done
   sleep 1

@@ -21,9 +21,9 @@ def proved(hosts, *options, default_devices=False):
         require(wrong is None, wrong)
         client = hosts.start(1, [GDR, "prove", hosts.address, "--soft", *options],
                              default_devices=default_devices)
-        said = client.communicate(timeout=120)[0]
+        said = client.communicate(timeout=1200)[0]
         server.terminate()
-        served = server.communicate(timeout=10)[0]
+        served = server.communicate(timeout=100)[0]
         require(server.returncode == 0, served)
     finally:
         stop(server, patience=1)
@@ -76,7 +76,7 @@ def a_link_that_is_down_is_named():
             require(hosts.wait_until_listens(PORT, server) is None, "no server")
             hosts.take_link_down(0)
             client = hosts.start(1, [GDR, "prove", hosts.address, "--soft", *FEW])
-            said = client.communicate(timeout=60)[0]
+            said = client.communicate(timeout=600)[0]
             require(client.returncode == 1 and f"no server at {hosts.address}" in said, said)
         finally:
             stop(server, patience=1)

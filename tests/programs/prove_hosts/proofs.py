@@ -24,7 +24,7 @@ def require(claim, *seen):
         raise Failed("\n".join(str(one) for one in seen))
 
 
-def run(command, seconds=60, **environment):
+def run(command, seconds=600, **environment):
     return subprocess.run(command, env=dict(os.environ, **environment), capture_output=True,
                           text=True, timeout=seconds, check=False)
 
@@ -76,7 +76,7 @@ class Serving:
     def __exit__(self, kind, *_):
         self.process.terminate()
         try:
-            self.said = self.process.communicate(timeout=10)[0]
+            self.said = self.process.communicate(timeout=100)[0]
         finally:
             stop(self.process)
         if kind is None:

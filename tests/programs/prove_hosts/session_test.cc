@@ -12,7 +12,7 @@
 namespace gdr::proof {
 namespace {
 
-constexpr Nanoseconds kPatience = 30 * kSecond;
+constexpr Nanoseconds kPatience = 300 * kSecond;
 
 Options soft_options() {
   Options options;

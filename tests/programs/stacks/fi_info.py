@@ -13,7 +13,7 @@ sys.path[:0] = [str(TESTS / "support")]
 from two_hosts import Hosts, Skip, become_root  # noqa: E402
 from two_programs import stop  # noqa: E402
 
-LIMIT = 30  # seconds
+LIMIT = 300  # seconds
 ENTRY = re.compile(r"^provider: (\S+)\n    fabric: .*\n    domain: (\S+)\n.*\n    type: (\S+)$",
                    re.MULTILINE)
 EXPECTED = {("verbs", "soft0", "FI_EP_MSG"), ("verbs", "soft0-dgram", "FI_EP_DGRAM"),

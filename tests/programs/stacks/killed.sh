@@ -46,18 +46,18 @@ for killed in -c -s; do
     start -c
     client=$!
     processes="$processes $client"
-    await 5 eval 'has -c "ping data" || gone $client'
+    await 50 eval 'has -c "ping data" || gone $client'
     has -c "ping data"
   }
-  await 10 connect
+  await 100 connect
   if [ $killed = -c ]; then
     end_of "$client"
-    await 5 gone "$server"
-    await 1 has -s "DISCONNECT EVENT"
+    await 50 gone "$server"
+    await 50 has -s "DISCONNECT EVENT"
   else
     end_of "$server"
-    await 5 gone "$client"
-    await 1 has -c "DISCONNECT EVENT"
+    await 50 gone "$client"
+    await 50 has -c "DISCONNECT EVENT"
   fi
   wait || true
   # Their numbers may be others' from here on.

@@ -16,7 +16,7 @@ sys.path[:0] = [str(TESTS / "support")]
 from two_hosts import Hosts, Skip, become_root  # noqa: E402
 from two_programs import Here, stop  # noqa: E402
 
-LIMIT = 60  # seconds for the tests of one place
+LIMIT = 600  # seconds for the tests of one place
 RELIABLE = ["rc_bw", "rc_bi_bw", "rc_lat", "rc_rdma_read_bw", "rc_rdma_read_lat",
             "rc_rdma_write_bw", "rc_rdma_write_lat", "rc_rdma_write_poll_lat",
             "rc_compare_swap_mr", "rc_fetch_add_mr", "ver_rc_compare_swap", "ver_rc_fetch_add"]

@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from two_programs import free_port, start, stop  # noqa: E402
 
 STOPPED = 2  # seconds: longer than anybody waits for a lock, shorter than the 17 s of packets
-PATIENCE = 40
+PATIENCE = 400
 
 
 def wait_for(what, condition):

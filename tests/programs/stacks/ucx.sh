@@ -26,10 +26,10 @@ run_pair() {
     "$gdr" run --quiet --soft-nic --presence "$1" -- ucx_perftest -p "$port" >"$work/server" 2>&1 &
     server=$!
     tries=0
-    until timeout 40 "$gdr" run --quiet --soft-nic --presence "$1" -- \
+    until timeout 400 "$gdr" run --quiet --soft-nic --presence "$1" -- \
       ucx_perftest 127.0.0.1 -p "$port" -t "$2" -s "$size" -n 200 -w 10 >"$work/client" 2>&1; do
       tries=$((tries + 1))
-      [ "$tries" -lt 25 ] && grep -q "Connection refused" "$work/client" || break
+      [ "$tries" -lt 250 ] && grep -q "Connection refused" "$work/client" || break
       sleep 0.2
     done
     kill "$server" 2>/dev/null || true

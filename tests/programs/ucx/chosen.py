@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from two_hosts import Hosts, Skip, become_root  # noqa: E402
 from two_programs import Here, run_server_and_client  # noqa: E402
 
-LIMIT = 100
+LIMIT = 1000
 # A host has these for itself, and UCX takes two processes in different ones to be on two hosts.
 ON_ITS_OWN = ["unshare", "--ipc", "--pid", "--fork", "--mount-proc"]
 SHARED_MEMORY = re.compile(r"^gdr run: .*UCX (chose shared memory|used shared memory as well), since "

@@ -22,15 +22,15 @@ run() {
   [ -z "$2" ] || export UCX_TLS="$2"
   port=$((20000 + ($$ * 7 + runs * 41) % 10000))
   runs=$((runs + 1))
-  timeout 60 "$gdr" run --quiet --soft-nic --no-soft-gpu -- \
+  timeout 600 "$gdr" run --quiet --soft-nic --no-soft-gpu -- \
     "$work/ucp_client_server" -c "$1" -p "$port" >"$work/server" 2>&1 &
   server=$!
   tries=0
-  until timeout 40 "$gdr" run --quiet --soft-nic --no-soft-gpu -- \
+  until timeout 400 "$gdr" run --quiet --soft-nic --no-soft-gpu -- \
     "$work/ucp_client_server" -a 127.10.0.1 -c "$1" -p "$port" >"$work/client" 2>&1 &&
     grep -q "^ABCDEFGHIJKLMNO" "$work/client" "$work/server"; do
     tries=$((tries + 1))
-    [ "$tries" -lt 20 ] || { echo "FAILED: $1, UCX_TLS=$2"; cat "$work/client" "$work/server"; exit 1; }
+    [ "$tries" -lt 200 ] || { echo "FAILED: $1, UCX_TLS=$2"; cat "$work/client" "$work/server"; exit 1; }
     sleep 0.2
   done
   kill "$server" 2>/dev/null || true

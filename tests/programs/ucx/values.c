@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-enum { GUARD = 64, PATIENCE_S = 120, AM_ID = 3 };
+enum { GUARD = 64, PATIENCE_S = 1200, AM_ID = 3 };
 static const size_t kSizes[] = {1,     8,     63,     255,     1000,    4096,           8192,
                                 10000, 65536, 300000, 1 << 20, 4194307, (16 << 20) - 64};
 #define MOST ((size_t)16 << 20)

@@ -29,7 +29,7 @@ run() {
   while [ "$1" != -- ]; do options="$options $1"; shift; done
   shift
   # shellcheck disable=SC2086  # words
-  if ! timeout 120 env UCX_TLS="$tls" UCX_NET_DEVICES=soft0:1 UCX_WARN_UNUSED_ENV_VARS=n $variables \
+  if ! timeout 1200 env UCX_TLS="$tls" UCX_NET_DEVICES=soft0:1 UCX_WARN_UNUSED_ENV_VARS=n $variables \
     "$gdr" run --soft-nic $options -- "$work/values" "$@" >"$work/out" 2>&1 ||
     ! grep -q "^[1-9][0-9]* messages, every byte right" "$work/out" ||
     grep -q "ERROR\|WARN" "$work/out"; then

@@ -103,7 +103,7 @@ class RsocketDatagram : public ::testing::Test {
   // Until there is an answer: a datagram may be lost. A late one to another text, which was asked
   // twice, does not count.
   static void ask(int fd, std::string_view text, const sockaddr_in* to = nullptr) {
-    for (int attempt = 0; attempt < 50; ++attempt) {
+    for (int attempt = 0; attempt < 500; ++attempt) {
       CHECK(send_text(fd, text, to) == static_cast<ssize_t>(text.size()));
       if (!has_input(fd, 200)) continue;
       char answer[4096];

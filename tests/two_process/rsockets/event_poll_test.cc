@@ -103,7 +103,7 @@ TEST(RsocketEventPoll, WakesWhoSleepsWhenAMemberComes) {
         char byte = 0;
         CHECK(read(ordinary[0], &byte, 1) == 1);
         CHECK(rwrite(fd, "", 1) == 1);
-        CHECK(rpoll(&one, 1, 5'000) == 1 && one.revents == POLLIN);
+        CHECK(rpoll(&one, 1, kLastResortMs) == 1 && one.revents == POLLIN);
         CHECK(repoll_wait(poll, found, 2, 0) == 1 && found[0].data.fd == fd);
         CHECK(rclose(fd) == 0);
         // What is closed has left.

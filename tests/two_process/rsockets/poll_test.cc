@@ -24,10 +24,10 @@ TEST(RsocketPoll, EstablishesConnectionsWithoutEverBlocking) {
         CHECK(rfcntl(listener, F_SETFL, O_NONBLOCK) == 0);
         CHECK(raccept(listener, nullptr, nullptr) == -1 && errno == EAGAIN);
         pollfd one{listener, POLLIN, 0};
-        CHECK(rpoll(&one, 1, 10'000) == 1 && one.revents == POLLIN);
+        CHECK(rpoll(&one, 1, kLastResortMs) == 1 && one.revents == POLLIN);
         const int fd = accept_one(listener);
         one = {fd, POLLIN, 0};
-        CHECK(rpoll(&one, 1, 10'000) == 1 && one.revents == POLLIN);
+        CHECK(rpoll(&one, 1, kLastResortMs) == 1 && one.revents == POLLIN);
         std::uint8_t byte = 0;
         CHECK(rread(fd, &byte, 1) == 1);
         CHECK(rclose(fd) == 0);
@@ -36,7 +36,7 @@ TEST(RsocketPoll, EstablishesConnectionsWithoutEverBlocking) {
         usleep(100'000);  // the listener waits in rpoll()
         const int fd = connect_without_waiting(at);
         pollfd one{fd, POLLOUT, 0};
-        CHECK(rpoll(&one, 1, 10'000) == 1 && one.revents == POLLOUT);
+        CHECK(rpoll(&one, 1, kLastResortMs) == 1 && one.revents == POLLOUT);
         int error = -1;
         socklen_t length = sizeof error;
         CHECK(rgetsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0);
@@ -44,7 +44,7 @@ TEST(RsocketPoll, EstablishesConnectionsWithoutEverBlocking) {
         CHECK(errno == EISCONN);
         CHECK(rwrite(fd, "", 1) == 1);
         one.events = POLLIN;
-        CHECK(rpoll(&one, 1, 10'000) == 1);
+        CHECK(rpoll(&one, 1, kLastResortMs) == 1);
         CHECK(rclose(fd) == 0);
       });
 }
@@ -60,7 +60,7 @@ TEST(RsocketPoll, ReportsARefusedConnection) {
               CHECK(rclose(fd) == 0);
               const int later = connect_without_waiting(nobody);
               pollfd one{later, POLLOUT, 0};
-              CHECK(rpoll(&one, 1, 10'000) == 1 && (one.revents & POLLERR) != 0);
+              CHECK(rpoll(&one, 1, kLastResortMs) == 1 && (one.revents & POLLERR) != 0);
               int error = 0;
               socklen_t length = sizeof error;
               CHECK(rgetsockopt(later, SOL_SOCKET, SO_ERROR, &error, &length) == 0);
@@ -78,11 +78,13 @@ TEST(RsocketPoll, WaitsForRsocketsAndOrdinaryDescriptorsAtOnce) {
         pollfd both[3]{{fd, POLLIN, 0}, {ordinary[0], POLLIN, 0}, {-1, POLLIN, 0}};
         CHECK(rpoll(both, 3, 20) == 0);
         CHECK(write(ordinary[1], "", 1) == 1);
-        CHECK(rpoll(both, 3, 10'000) == 1 && both[0].revents == 0 && both[1].revents == POLLIN);
+        CHECK(rpoll(both, 3, kLastResortMs) == 1 && both[0].revents == 0 &&
+              both[1].revents == POLLIN);
         char byte = 0;
         CHECK(read(ordinary[0], &byte, 1) == 1);
         CHECK(rwrite(fd, "", 1) == 1);
-        CHECK(rpoll(both, 3, 10'000) == 1 && both[0].revents == POLLIN && both[1].revents == 0);
+        CHECK(rpoll(both, 3, kLastResortMs) == 1 && both[0].revents == POLLIN &&
+              both[1].revents == 0);
         fd_set readable;
         FD_ZERO(&readable);
         FD_SET(fd, &readable);
@@ -139,7 +141,7 @@ void serve_echo(int listener) {
   while (ended < kConnections) {
     std::vector<pollfd> all{{listener, POLLIN, 0}};
     for (const auto& [fd, echo] : open) all.push_back({fd, echo.wants(), 0});
-    CHECK(rpoll(all.data(), all.size(), 15'000) > 0);
+    CHECK(rpoll(all.data(), all.size(), kLastResortMs) > 0);
     if (all[0].revents != 0) {
       const int fd = raccept(listener, nullptr, nullptr);
       if (fd >= 0) {
@@ -202,7 +204,7 @@ TEST(RsocketPoll, ServesManyConnectionsFromOneLoop) {
         of.push_back(&stream);
       }
       if (all.empty()) break;
-      CHECK(rpoll(all.data(), all.size(), 15'000) > 0);
+      CHECK(rpoll(all.data(), all.size(), kLastResortMs) > 0);
       for (std::size_t i = 0; i < all.size(); ++i) drive(*of[i], all[i].revents);
     }
     for (const Stream& stream : streams) CHECK(rclose(stream.fd) == 0);

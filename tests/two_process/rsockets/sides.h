@@ -21,9 +21,11 @@
 #include <random>
 #include <vector>
 
+#include "soon.h"
+
 namespace gdr::test {
 
-constexpr unsigned kLimit = 20;
+constexpr unsigned kLimit = 200;
 
 #define CHECK(condition)                                                                      \
   do {                                                                                        \

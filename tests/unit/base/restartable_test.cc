@@ -57,7 +57,7 @@ class RestartableTest : public testing::Test {
       new (shared_) Shared;
       const pid_t child = fork();
       if (child == 0) {
-        alarm(20);
+        alarm(600);
         ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
         raise(SIGSTOP);
         shared_->result = deed(held());

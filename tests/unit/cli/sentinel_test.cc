@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "cli/run_sentinel.h"
+#include "soon.h"
 
 namespace gdr::cli {
 namespace {
@@ -16,7 +17,7 @@ template <typename Ask>
 pid_t ask_apart(Ask ask) {
   const pid_t child = fork();
   if (child != 0) return child;
-  alarm(60);
+  alarm(600);
   setpgid(0, 0);
   sigset_t set;
   sigemptyset(&set);
@@ -28,11 +29,13 @@ pid_t ask_apart(Ask ask) {
 
 TEST(Sentinel, TellsASignalOfTheGroupFromOneOfTheProcess) {
   const pid_t child = ask_apart([](Sentinel& sentinel) {
-    usleep(200'000);  // until it watches
     kill(getpid(), SIGUSR1);
     const bool alone = !sentinel.has_had(SIGUSR1);
     kill(0, SIGUSR1);
-    return alone && sentinel.has_had(SIGUSR1);
+    return alone && test::soon([&] {
+             kill(0, SIGUSR1);
+             return sentinel.has_had(SIGUSR1);
+           });
   });
   int status = -1;
   EXPECT_EQ(waitpid(child, &status, 0), child);
@@ -48,7 +51,7 @@ TEST(Sentinel, WaitsNoLongerThanAMomentThoughItsProcessIsStoppedMeanwhile) {
   });
   int status = -1;
   pid_t ended = 0;
-  for (const Nanoseconds end = now() + 20 * kSecond; ended == 0 && now() < end;) {
+  for (const Nanoseconds end = now() + test::kLastResort; ended == 0 && now() < end;) {
     usleep(20'000);
     kill(child, SIGSTOP);
     usleep(80'000);  // longer than it waits for a signal

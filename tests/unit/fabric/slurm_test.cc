@@ -8,9 +8,11 @@
 
 #include <fstream>
 #include <map>
+#include <random>
 
 #include "perf/dial.h"
 #include "scratch_folder.h"
+#include "soon.h"
 
 namespace gdr::fabric {
 namespace {
@@ -176,15 +178,26 @@ std::optional<perf::Secret> secret_of(const std::string& text) {
   return *std::move(secret);
 }
 
+// Below those that the kernel gives to who asks for none, so that nobody gets one before it is
+// used.
+std::vector<std::uint16_t> free_ports(std::size_t count) {
+  std::random_device random;
+  std::vector<std::uint16_t> found;
+  for (auto next = static_cast<std::uint16_t>(20'000 + random() % 10'000); found.size() < count;
+       ++next) {
+    if (perf::listen_on("any", next)) found.push_back(next);
+  }
+  return found;
+}
+
 // Both sides in this process: the first port is taken, a stranger without the secret serves an
 // invitation of its own at the second, and ranks of another step meet at the third.
 TEST(FabricRendezvous, RanksPassByOthersThatAreAtTheirPorts) {
-  const std::uint16_t first = 20400;
-  const Result<perf::Listening> taken = perf::listen_on("any", first);
-  const auto port = [&](int number) { return static_cast<std::uint16_t>(first + number); };
-  const Place place{"17.2", "localhost", {first, port(1), port(2), port(3)}};
+  const std::vector<std::uint16_t> ports = free_ports(4);
+  const Result<perf::Listening> taken = perf::listen_on("any", ports[0]);
+  const Place place{"17.2", "localhost", ports};
   const std::optional<perf::Secret> secret = secret_of("known to few people");
-  const Place at_second{"17.2", "localhost", {port(1)}}, others{"17.1", "localhost", {port(2)}};
+  const Place at_second{"17.2", "localhost", {ports[1]}}, others{"17.1", "localhost", {ports[2]}};
   const auto stranger =
       MeetingPoint::open(at_second, {{"n9"}, 1, ""}, secret_of("known to nobody here"));
   ASSERT_TRUE(stranger) << stranger.error().message;
@@ -193,19 +206,20 @@ TEST(FabricRendezvous, RanksPassByOthersThatAreAtTheirPorts) {
   const auto point = MeetingPoint::open(place, {{"n1"}, 18600, "random"}, secret);
   ASSERT_TRUE(point) << point.error().message;
   EXPECT_EQ((*point)->told().token.size(), 64u) << "the key of the secret";
-  const Result<Invitation> told = visit(place, secret, now() + 20 * kSecond);
+  const Result<Invitation> told = visit(place, secret, now() + test::kLastResort);
   ASSERT_TRUE(told) << told.error().message;
   EXPECT_EQ(*told, (Invitation{{"n1"}, 18600, (*point)->told().token}));
 }
 
 TEST(FabricRendezvous, WhoDoesNotKnowTheSecretIsToldNothing) {
-  const Place place{"17.2", "localhost", {20404}};
+  const Place place{"17.2", "localhost", free_ports(1)};
   const auto point =
       MeetingPoint::open(place, {{"n1"}, 18600, "random"}, secret_of("known to few people"));
   ASSERT_TRUE(point) << point.error().message;
   EXPECT_EQ(visit(place, secret_of("known to nobody here"), now() + 3 * kSecond).error().code,
             ETIMEDOUT);
-  const Result<UniqueFd> stranger = perf::connect_within("localhost", 20404, now() + kSecond);
+  const Result<UniqueFd> stranger =
+      perf::connect_within("localhost", place.ports[0], now() + test::kLastResort);
   ASSERT_TRUE(stranger);
   send(stranger->get(), "say it to me\n", 13, MSG_NOSIGNAL);
   std::string said;
@@ -219,12 +233,12 @@ TEST(FabricRendezvous, WhoDoesNotKnowTheSecretIsToldNothing) {
 
 // Longer than whatever is read before a proof.
 TEST(FabricRendezvous, WhoKnowsTheSecretIsToldAllAddressesOfAHostThatHasMany) {
-  const Place place{"17.2", "localhost", {20405}};
+  const Place place{"17.2", "localhost", free_ports(1)};
   const std::optional<perf::Secret> secret = secret_of("known to few people");
   const std::vector<std::string> many(200, "2001:db8:1234:5678:abcd:ef01:2345:6789");
   const auto point = MeetingPoint::open(place, {many, 18600, "random"}, secret);
   ASSERT_TRUE(point) << point.error().message;
-  const Result<Invitation> told = visit(place, secret, now() + 10 * kSecond);
+  const Result<Invitation> told = visit(place, secret, now() + test::kLastResort);
   ASSERT_TRUE(told) << told.error().message;
   EXPECT_EQ(told->addresses, many);
 }
@@ -235,21 +249,23 @@ TEST(FabricRendezvous, WhoStaySilentAtAMeetingPointLeaveMostDescriptorsToOthers)
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   const rlimit few{256, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-  const Place place{"17.2", "localhost", {20406}};
+  const Place place{"17.2", "localhost", free_ports(1)};
   const auto point =
       MeetingPoint::open(place, {{"n1"}, 18600, "random"}, secret_of("known to few people"));
   setrlimit(RLIMIT_NOFILE, &before);
   ASSERT_TRUE(point) << point.error().message;
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 65; ++i) {
-    Result<UniqueFd> connection = perf::connect_within("localhost", 20406, now() + 5 * kSecond);
+    Result<UniqueFd> connection =
+        perf::connect_within("localhost", place.ports[0], now() + test::kLastResort);
     ASSERT_TRUE(connection) << connection.error().message;
     silent.push_back(*std::move(connection));
   }
   // The first one makes room for the last, long before its time is over.
   char piece[4096];
   ssize_t got = 1;
-  for (pollfd wait{silent[0].get(), POLLIN, 0}; got > 0 && poll(&wait, 1, 30'000) == 1;) {
+  for (pollfd wait{silent[0].get(), POLLIN, 0};
+       got > 0 && poll(&wait, 1, test::kLastResortMs) == 1;) {
     got = recv(silent[0].get(), piece, sizeof piece, 0);
   }
   EXPECT_EQ(got, 0) << "it is still there";
@@ -257,14 +273,14 @@ TEST(FabricRendezvous, WhoStaySilentAtAMeetingPointLeaveMostDescriptorsToOthers)
 
 TEST(FabricRendezvous, TheSecretThatAUserGaveMakesTheTokenOnBothSides) {
   Result<SlurmStep> step = slurm_step(of(kStep));
-  step->place = {"17.2", "localhost", {20410, 20411}};
+  step->place = {"17.2", "localhost", free_ports(2)};
   const std::optional<perf::Secret> secret = secret_of("known to few people");
   const std::unique_ptr<Rendezvous> zero = join_slurm(*step, secret);
   const std::unique_ptr<Rendezvous> other = join_slurm(*step, secret);
   const Result<Invitation> told = zero->publish({{"n1"}, 18600, "another"});
   ASSERT_TRUE(told) << told.error().message;
   EXPECT_EQ(told->token.size(), 64u);
-  EXPECT_EQ(*other->await(10 * kSecond), *told);
+  EXPECT_EQ(*other->await(test::kLastResort), *told);
   zero->finish();
   EXPECT_EQ(other->await(kMillisecond).error().code, ETIMEDOUT);
 }

@@ -175,7 +175,7 @@ std::pair<std::string, std::string> written_by(const std::string& command) {
       command.rfind('\n', into) == std::string::npos ? 0 : command.rfind('\n', into) + 1;
   const auto end = command.find('\n', into);
   const doctor::CommandAnswer answer =
-      doctor::run_command({"bash", "-c", command.substr(begin, into - begin)}, 20 * kSecond);
+      doctor::run_command({"bash", "-c", command.substr(begin, into - begin)}, 200 * kSecond);
   return {command.substr(into + kInto.size(), end - into - kInto.size()), answer.output};
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "scratch_folder.h"
+#include "soon.h"
 
 namespace gdr::fix {
 namespace {
@@ -54,36 +55,33 @@ bool has_ended(const std::string& pid) {
 TEST(RunProgram, ThatHangsIsEndedAtItsLimitWithWhatItStarted) {
   const std::string mark =
       (std::filesystem::temp_directory_path() / ("gdr-hangs-" + std::to_string(getpid()))).string();
-  const Nanoseconds start = now();
-  const Result<Ran> ran =
-      run_program({"sh", "-c", "sleep 60 & echo $! >" + mark + "; wait"}, kSecond / 2);
-  EXPECT_LT(now() - start, 10 * kSecond);
-  ASSERT_FALSE(ran);
-  EXPECT_EQ(ran.error().code, ETIMEDOUT);
-  EXPECT_NE(ran.error().message.find("sh did not end within"), std::string::npos);
   std::string child;
-  std::ifstream(mark) >> child;
+  for (Nanoseconds limit = kSecond / 2; child.empty() && limit < test::kLastResort; limit *= 2) {
+    const Result<Ran> ran =
+        run_program({"sh", "-c", "sleep 600 & echo $! >" + mark + "; wait"}, limit);
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().code, ETIMEDOUT);
+    EXPECT_NE(ran.error().message.find("sh did not end within"), std::string::npos);
+    std::ifstream(mark) >> child;
+  }
   std::filesystem::remove(mark);
   ASSERT_FALSE(child.empty());
-  for (int i = 0; i < 100 && !has_ended(child); ++i) usleep(20000);
-  EXPECT_TRUE(has_ended(child));
+  EXPECT_TRUE(test::soon([&] { return has_ended(child); }));
 }
 
 TEST(RunProgram, ThatWritesWithoutEndIsEndedAtItsLimit) {
-  const Nanoseconds start = now();
   const Result<Ran> ran = run_program({"yes"}, kSecond / 4);
-  EXPECT_LT(now() - start, 10 * kSecond);
   ASSERT_FALSE(ran);
   EXPECT_EQ(ran.error().code, ETIMEDOUT);
 }
 
 // nvidia-persistenced and its like: the program ends, what it started stays and holds the pipe.
 TEST(RunProgram, IsNotWaitedForBecauseOfADaemonThatItLeavesBehind) {
-  const Nanoseconds start = now();
-  const Result<Ran> ran = run_program({"sh", "-c", "echo started; sleep 15 & exit 0"});
-  EXPECT_LT(now() - start, 10 * kSecond);
+  const Result<Ran> ran = run_program({"sh", "-c", "sleep 600 & echo $!"});
   ASSERT_TRUE(ran);
-  EXPECT_EQ(ran->output, "started\n");
+  ASSERT_FALSE(ran->output.empty());
+  EXPECT_FALSE(has_ended(ran->output.substr(0, ran->output.find('\n'))));
+  EXPECT_EQ(kill(std::stoi(ran->output), SIGKILL), 0);
 }
 
 TEST(RunProgram, HandsItsWordsOverAsTheyAreWithoutAShell) {
@@ -128,7 +126,7 @@ TEST(RunProgram, IsFoundNowhereButInTheSystemsFolders) {
 }
 
 TEST(RunProgram, ReadsNothingFromTheTerminal) {
-  const Result<Ran> ran = run_program({"cat"}, 10 * kSecond);
+  const Result<Ran> ran = run_program({"cat"}, test::kLastResort);
   ASSERT_TRUE(ran) << ran.error().message;
   EXPECT_EQ(ran->output, "");
 }

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +13,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "processor_time.h"
+#include "soon.h"
 
 namespace gdr::local {
 namespace {
@@ -22,9 +23,7 @@ int threads_named(const std::string& name);
 
 // A thread names itself.
 int threads_in_the_end(const std::string& name, int wanted) {
-  for (const Nanoseconds end = now() + 5 * kSecond; now() < end; usleep(100)) {
-    if (threads_named(name) == wanted) break;
-  }
+  (void)test::soon([&] { return threads_named(name) == wanted; });
   return threads_named(name);
 }
 
@@ -40,16 +39,6 @@ int threads_named(const std::string& name) {
   return count;
 }
 
-Nanoseconds processor_time() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto of = [](const timeval& time) {
-    return static_cast<Nanoseconds>(time.tv_sec) * kSecond +
-           static_cast<Nanoseconds>(time.tv_usec) * kMicrosecond;
-  };
-  return of(used.ru_utime) + of(used.ru_stime);
-}
-
 Carry carry(std::vector<std::uint8_t>& staging, std::vector<std::uint8_t>& memory, bool in,
             Carry::By by = Carry::By::kTouching) {
   return {by,
@@ -61,8 +50,7 @@ Carry carry(std::vector<std::uint8_t>& staging, std::vector<std::uint8_t>& memor
 }
 
 void wait_for(const CrewJob& job) {
-  for (const Nanoseconds end = now() + 10 * kSecond; !job.has_ended() && now() < end;) usleep(10);
-  EXPECT_TRUE(job.has_ended());
+  EXPECT_TRUE(test::soon([&] { return job.has_ended(); }));
 }
 
 TEST(CopyCrew, HasNoThreadsBeforeTheyAreExpectedAndNoMoreThanItMay) {
@@ -133,9 +121,9 @@ TEST(CopyCrew, DoesWhatIsAddedWhileItsThreadsSleepAndUsesNoProcessorMeanwhile) {
   CopyCrew crew(3);
   crew.expect(3);
   usleep(20'000);
-  const Nanoseconds before = processor_time();
+  const Nanoseconds before = test::processor_time();
   usleep(300'000);
-  EXPECT_LT(processor_time() - before, 20 * kMillisecond);
+  EXPECT_LT(test::processor_time() - before, 20 * kMillisecond);
   std::vector<std::uint8_t> staging(4096, 1), memory(4096, 2);
   for (int i = 0; i < 20; ++i) {
     CrewJob job;

@@ -33,7 +33,7 @@ class ProcessMemoryTest : public testing::Test {
     for (std::size_t i = 0; i < kBytes; ++i) seen_[i] = static_cast<std::uint8_t>(i * 7 + i / 256);
     child_ = fork();
     if (child_ == 0) {
-      alarm(30);
+      alarm(600);
       while (true) pause();
     }
   }

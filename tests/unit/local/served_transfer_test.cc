@@ -42,7 +42,7 @@ TEST_F(ServedTransferTest, TheDeathOfTheOwnerEndsWhatItWasAskedFor) {
   EXPECT_FALSE(transfer_.poll());
   other_end_.reset();
   peer_->check_alive();
-  const std::optional<Outcome> outcome = poll_for(kSecond);
+  const std::optional<Outcome> outcome = poll_for(test::kLastResort);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->error, ESRCH);
 }
@@ -61,7 +61,7 @@ class FullTable : public ServedTransferTest {
 
 TEST_F(FullTable, IsWaitedForNoLongerThanAnAnswer) {
   EXPECT_FALSE(poll_for(5 * kSecond));
-  const std::optional<Outcome> outcome = poll_for(35 * kSecond);
+  const std::optional<Outcome> outcome = poll_for(test::kLastResort);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->error, ETIMEDOUT);
 }
@@ -70,7 +70,7 @@ TEST_F(FullTable, IsNotWaitedForOnceItsOwnerIsDead) {
   EXPECT_FALSE(poll_for(50 * kMillisecond));
   other_end_.reset();
   peer_->check_alive();
-  const std::optional<Outcome> outcome = poll_for(kSecond);
+  const std::optional<Outcome> outcome = poll_for(test::kLastResort);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->error, ESRCH);
 }
@@ -90,7 +90,7 @@ TEST_F(ServedTransferTest, WhoseAnswerIsGoneFailsAndFreesNoPlaceOfAnothers) {
   const std::uint64_t others =
       rnic::service_word(rnic::make_token(9, 9), rnic::ServiceState::kAsked);
   segment_->service_request(0).word.store(others);
-  const std::optional<Outcome> outcome = poll_for(kSecond);
+  const std::optional<Outcome> outcome = poll_for(test::kLastResort);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(outcome->error, EPROTO);
   EXPECT_EQ(segment_->service_request(0).word.load(), others);

@@ -14,6 +14,7 @@
 #include "late_client.h"
 #include "local/transfer.h"
 #include "peers/doorbell.h"
+#include "soon.h"
 
 namespace gdr::local {
 
@@ -77,7 +78,7 @@ class TransferTest : public testing::Test {
   Outcome run(const PieceList& from, const PieceList& to, peers::Peer* peer) {
     Transfer transfer;
     EXPECT_TRUE(transfer.begin(from, to, {peer, kHeld}, kToken, means()));
-    for (const Nanoseconds end = now() + 20 * kSecond; now() < end;) {
+    for (const Nanoseconds end = now() + test::kLastResort; now() < end;) {
       if (const auto outcome = transfer.poll()) return *outcome;
     }
     ADD_FAILURE() << "the transfer does not end";

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "soon.h"
+
 namespace gdr::memory {
 namespace {
 
@@ -221,7 +223,7 @@ TEST_F(Lane, TellsOfARefusedCopyOnlyWhenItsBatchHasEnded) {
   EXPECT_FALSE(finished(bad));
   calls.ended = 1;
   Result<bool> answer = false;
-  for (const Nanoseconds end = now() + kSecond; answer && !*answer && now() < end;) {
+  for (const Nanoseconds end = now() + test::kLastResort; answer && !*answer && now() < end;) {
     answer = lane_.finished(bad);
   }
   EXPECT_FALSE(answer);
@@ -257,7 +259,7 @@ TEST_F(Lane, FailsWhatHasNotEndedWhenTheGpuFails) {
   calls.broken = cuda::CUDA_ERROR_ILLEGAL_ADDRESS;
   for (const std::uint64_t copy : {second, third}) {
     Result<bool> answer = false;
-    for (const Nanoseconds end = now() + kSecond; answer && now() < end;) {
+    for (const Nanoseconds end = now() + test::kLastResort; answer && now() < end;) {
       answer = lane_.finished(copy);
     }
     ASSERT_FALSE(answer);

@@ -51,7 +51,7 @@ Ending ending_of(const std::function<int()>& body) {
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
     for (const int signal : {SIGSEGV, SIGBUS}) (void)std::signal(signal, SIG_DFL);
-    alarm(20);
+    alarm(600);
     _exit(body());
   }
   int status = 0;

@@ -75,7 +75,7 @@ TEST_P(OwnMemory, OfAParentAndItsChildDoesNotMix) {
   ASSERT_EQ(copy(from.data(), to.data(), 1), 0);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(30);
+    alarm(600);
     std::fill(from.begin(), from.end(), 0x42);
   }
   bool right = true;
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(ByCallAndByPipe, OwnMemory, testing::Values(copy_own, c
 TEST(OwnMemoryWithoutDescriptors, IsTouchedFirst) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(30);
+    alarm(600);
     rlimit none{0, 0};
     if (setrlimit(RLIMIT_NOFILE, &none) != 0) _exit(2);
     std::vector<std::uint8_t> from(10'000, 0x33), to(from.size());

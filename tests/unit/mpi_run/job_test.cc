@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "soon.h"
+
 namespace gdr::mpi_run {
 namespace {
 
@@ -18,7 +20,7 @@ struct Ran {
 };
 
 Ran run_shell(
-    const std::string& script, Nanoseconds limit = 20 * kSecond,
+    const std::string& script, Nanoseconds limit = test::kLastResort,
     const std::function<bool()>& stop = [] { return false; }) {
   Ran ran;
   const Result<JobEnd> end = run_job(
@@ -54,24 +56,31 @@ TEST(MpiRunJob, WhatTheLauncherLeavesBehindEndsWithIt) {
 }
 
 TEST(MpiRunJob, AHangingLauncherIsEndedWithAllThatLeftItsGroup) {
-  const Ran ran = run_shell(
-      "trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$; sleep 601; sleep 602' & echo $$; "
-      "sleep 603; sleep 604",
-      kSecond / 2);
-  EXPECT_EQ(ran.end.how, How::kTimedOut);
+  Ran ran;
+  for (Nanoseconds limit = kSecond / 2; ran.lines.size() < 2 && limit < test::kLastResort;
+       limit *= 2) {
+    ran = run_shell(
+        "trap '' TERM; setsid sh -c 'trap \"\" TERM; echo $$; sleep 601; sleep 602' & echo $$; "
+        "sleep 603; sleep 604",
+        limit);
+    EXPECT_EQ(ran.end.how, How::kTimedOut);
+  }
   ASSERT_EQ(ran.lines.size(), 2u);
   for (const std::string& pid : ran.lines) EXPECT_FALSE(lives(pid));
 }
 
 TEST(MpiRunJob, ALauncherThatEndsWhenAskedIsNotKilled) {
-  const Ran ran =
-      run_shell("trap 'echo asked; exit 3' TERM; while :; do sleep 0.05; done", kSecond / 2);
-  EXPECT_EQ(ran.end.how, How::kTimedOut);
+  Ran ran;
+  for (Nanoseconds limit = kSecond / 2; ran.lines.empty() && limit < test::kLastResort;
+       limit *= 2) {
+    ran = run_shell("trap 'echo asked; exit 3' TERM; while :; do sleep 0.05; done", limit);
+    EXPECT_EQ(ran.end.how, How::kTimedOut);
+  }
   EXPECT_THAT(ran.lines, ElementsAre("asked"));
 }
 
 TEST(MpiRunJob, WhoeverStopsItEndsIt) {
-  EXPECT_EQ(run_shell("sleep 605", 20 * kSecond, [] { return true; }).end.how, How::kStopped);
+  EXPECT_EQ(run_shell("sleep 605", test::kLastResort, [] { return true; }).end.how, How::kStopped);
 }
 
 TEST(MpiRunJob, AMissingLauncherIsAnError) {

@@ -13,11 +13,11 @@
 #include "base/unique_fd.h"
 #include "net/udp_options.h"
 #include "packets.h"
+#include "soon.h"
 
 namespace gdr::net {
 namespace {
 
-constexpr int kPatienceInMilliseconds = 5000;
 constexpr int kLongestPause = 500;  // milliseconds, of threads that send without one
 constexpr int kOften = 40;          // more often than a length has to come back
 
@@ -47,7 +47,7 @@ int send_marked(BurstSocket& sender, const SocketAddress& to, std::uint32_t pack
 class BurstSocketTest : public testing::Test {
  protected:
   // The next datagram's length; 0: none came.
-  std::size_t receive_one(int patience = kPatienceInMilliseconds) {
+  std::size_t receive_one(int patience = test::kLastResortMs) {
     pollfd wait{receiver_.get(), POLLIN, 0};
     if (poll(&wait, 1, patience) != 1) return 0;
     const ssize_t got = recv(receiver_.get(), bytes_.data(), bytes_.size(), 0);

@@ -83,7 +83,7 @@ class CopyThreadTest : public testing::Test {
     peer_.reset(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     const SocketAddress own = socket_address(there_, wire::kRocePort);
     EXPECT_EQ(bind(peer_.get(), own.get(), own.length), 0);
-    const timeval patience{10, 0};
+    const timeval patience{100, 0};
     EXPECT_EQ(setsockopt(peer_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
   }
   static Machine& machine() {

@@ -150,7 +150,6 @@ TEST_F(FaultyPortTest, SendsAReorderedPacketBehindTheNext) {
 TEST_F(FaultyPortTest, SendsAReorderedPacketThatNoneFollowsALittleLater) {
   set("reorder=1");
   send(1);
-  look();
   EXPECT_TRUE(inner_->sent.empty());
   EXPECT_NE(port_->next_timeout(), kNever);
   wait_and_look();

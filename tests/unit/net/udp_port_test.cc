@@ -7,11 +7,11 @@
 
 #include "net/socket_address.h"
 #include "packets.h"
+#include "soon.h"
 
 namespace gdr::net {
 namespace {
 
-constexpr int kPatienceInMilliseconds = 5000;
 constexpr uid_t kNobody = 65534;
 
 std::unique_ptr<UdpPort> open_port(const wire::Address& address) {
@@ -22,7 +22,7 @@ std::unique_ptr<UdpPort> open_port(const wire::Address& address) {
 
 bool wait_and_receive(Port& port, Arrival* arrival) {
   pollfd wait{port.descriptor(), POLLIN, 0};
-  return poll(&wait, 1, kPatienceInMilliseconds) == 1 && port.receive(arrival);
+  return poll(&wait, 1, test::kLastResortMs) == 1 && port.receive(arrival);
 }
 
 class UdpPortTest : public testing::Test {
@@ -113,7 +113,7 @@ TEST_F(UdpPortTest, LeavesCapableOfCarryingThatMarkOrMarkedInItsTrafficClass) {
                           Case{0, true, 3}, Case{0x20, true, 0x23}}) {
     ASSERT_EQ(send_burst(*sender, there_, {Bytes(20)}, one.traffic_class, one.congested), 0);
     pollfd wait{plain.get(), POLLIN, 0};
-    ASSERT_EQ(poll(&wait, 1, kPatienceInMilliseconds), 1);
+    ASSERT_EQ(poll(&wait, 1, test::kLastResortMs), 1);
     char bytes[64];
     alignas(cmsghdr) char control[64];
     iovec room{bytes, sizeof bytes};

@@ -39,7 +39,7 @@ TEST(MemoryCopy, CountsTheBytesThatItCopies) {
   }
   // Other programs may have the processors meanwhile: the best of several.
   double measured = 0;
-  for (int i = 0; i < 20 && measured <= best / 5; ++i) {
+  for (int i = 0; i < 200 && measured <= best / 5; ++i) {
     measured = std::max(measured, measure_memory_copy(kSize, 20 * kMillisecond));
   }
   EXPECT_GT(measured, best / 5);
@@ -54,7 +54,7 @@ TEST(MemoryCopy, OfOneByteIsSlowerThanOfManyAtOnce) {
 TEST(MemoryCopy, KeepsToTheTimeGiven) {
   // Other programs may have the processors meanwhile: the best of several.
   Nanoseconds best = ~Nanoseconds{0};
-  for (int i = 0; i < 10 && best >= 2 * kMemoryCopyTime; ++i) {
+  for (int i = 0; i < 100 && best >= 2 * kMemoryCopyTime; ++i) {
     const Nanoseconds start = now();
     (void)measure_memory_copy(0, kMemoryCopyTime);
     best = std::min(best, now() - start);

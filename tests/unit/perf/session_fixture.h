@@ -11,6 +11,7 @@
 #include "perf/client.h"
 #include "perf/session.h"
 #include "soft_devices.h"
+#include "soon.h"
 
 namespace gdr::perf {
 
@@ -51,7 +52,7 @@ class SessionTest : public testing::Test {
   // "": done.
   template <typename Request>
   std::string ask(const Request& request) {
-    const auto reply = client_->call(request, 10 * kSecond);
+    const auto reply = client_->call(request, test::kLastResort);
     return reply ? "" : reply.error().message;
   }
   void say_hello() {
@@ -67,7 +68,7 @@ class SessionTest : public testing::Test {
     Result<ProbeTarget> target = ProbeTarget::create(soft_devices());
     ASSERT_TRUE(target) << target.error().message;
     ASSERT_EQ(ask(probe(target->queue_pair())), "");
-    ASSERT_EQ(ask(ProbeAnswer{target->await(kSecond)}), "");
+    ASSERT_EQ(ask(ProbeAnswer{target->await(test::kLastResort)}), "");
   }
   static perf::SetUp set_up(Operation operation = Operation::kWrite) {
     perf::SetUp request;
@@ -78,18 +79,20 @@ class SessionTest : public testing::Test {
   }
   // With queue pairs that lead nowhere.
   void connect_to_nobody(const perf::SetUp& request) {
-    const Result<perf::SetUp::Reply> there = client_->call(request, 10 * kSecond);
+    const Result<perf::SetUp::Reply> there = client_->call(request, test::kLastResort);
     ASSERT_TRUE(there) << there.error().message;
     ASSERT_NO_FATAL_FAILURE(answer_probe());
     ASSERT_EQ(ask(Connect{there->address}), "");
     address_ = there->address;
   }
-  // How long it takes until the session has ended, once the client does nothing more.
-  Nanoseconds time_to_end() {
+  // That the session ends before any of a session's usual limits, once the client does nothing
+  // more.
+  void expect_end() {
     const Nanoseconds before = now();
     serving_.join();
-    return now() - before;
+    EXPECT_LT(now() - before, kSoon);
   }
+  static constexpr Nanoseconds kSoon = 20 * kSecond;
   static Start start() {
     Start request;
     request.size = 64;

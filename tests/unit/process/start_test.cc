@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "scratch_folder.h"
+#include "soon.h"
 
 namespace gdr::process {
 namespace {
@@ -24,7 +25,7 @@ Start shell(const std::string& script) {
 }
 
 std::string output_of(Start start, Output which = Output::kAll) {
-  const Result<ChildEnd> end = run(std::move(start), which, 10 * kSecond, kMost);
+  const Result<ChildEnd> end = run(std::move(start), which, test::kLastResort, kMost);
   return end ? end->output : end.error().message;
 }
 
@@ -227,7 +228,7 @@ TEST(Begin, EndsTheChildWithItsParentUnlessItIsToGoOn) {
     ASSERT_TRUE(told);
     const Result<pid_t> parent = begin({}, [&] {
       Start start;
-      start.command = {"sleep", "60"};
+      start.command = {"sleep", "600"};
       start.ends_with_parent = ends;
       const Result<pid_t> child = begin(start);
       const pid_t pid = child ? *child : -1;
@@ -238,8 +239,9 @@ TEST(Begin, EndsTheChildWithItsParentUnlessItIsToGoOn) {
     ASSERT_EQ(read(told->read_end.get(), &child, sizeof child), static_cast<ssize_t>(sizeof child));
     ASSERT_GT(child, 0);
     EXPECT_EQ(status_of(*parent), 0);
-    for (int i = 0; i < (ends ? 500 : 20) && !has_ended(child); ++i) usleep(10'000);
-    EXPECT_EQ(has_ended(child), ends);
+    EXPECT_EQ(
+        test::soon([&] { return has_ended(child); }, ends ? test::kLastResort : 200 * kMillisecond),
+        ends);
     kill(child, SIGKILL);
   }
 }

@@ -108,7 +108,7 @@ TEST(Client, GivesUpOnAnEndThatDoesNotAnswer) {
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, ETIMEDOUT);
   EXPECT_NE(reply.error().message.find("did not answer in time"), std::string::npos);
-  EXPECT_LT(now() - start, 2 * kSecond);
+  EXPECT_LT(now() - start, 20 * kSecond);
 }
 
 TEST(Client, TakesAMalformedAnswerForTheEnd) {

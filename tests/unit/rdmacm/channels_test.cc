@@ -168,7 +168,7 @@ TEST_F(Channels, OfAForksParentLeaveTheChildWhatItCanDestroy) {
   rdma_cm_id* id = routed();
   const pid_t child = fork();
   if (child == 0) {
-    alarm(10);
+    alarm(600);
     rdma_event_channel* own = rdma_create_event_channel();
     rdma_cm_id* made = nullptr;
     const bool right = rdma_destroy_id(id) == 0 && rdma_destroy_id(listener) == 0 &&

@@ -91,7 +91,7 @@ TEST_F(Ports, AreFreeAgainWithTheirId) {
 TEST_F(Ports, Below1024NeedThePrivilege) {
   const pid_t child = fork();
   if (child == 0) {
-    alarm(10);
+    alarm(600);
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};
     if (syscall(SYS_capset, &header, none) != 0) _exit(9);

@@ -2,7 +2,6 @@
 // and more than anybody takes.
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <random>
 
@@ -156,11 +155,9 @@ TEST_F(Requests, OfTenThousandForgedPeersOnlyTheBacklogIsKept) {
   rdma_cm_id* listener = listen();
   const std::uint64_t service = service_of(listener);
   const std::size_t before = resident_bytes();
-  const auto start = std::chrono::steady_clock::now();
   for (std::uint32_t peer = 0; peer < 10'000; ++peer) {
     gsi_.deliver(request_to(service, kPeersId + peer), peer_address(peer));
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
   EXPECT_EQ(gsi_.counted(GDR_GSI_BACKLOG_FULL), 10'000u - 1024);
   EXPECT_LT(resident_bytes(), before + (32u << 20) + kKeptFreed);
   // The first that the program takes leaves its place to one more.

@@ -123,7 +123,7 @@ TEST_F(RnicQuiescenceTest, ADeathMakesNoEventThatTheArmingDoesNotAskFor) {
   queue_->push(completion, false);
   EXPECT_EQ(notifications_, 1);
   EXPECT_EQ(completions().size(), 2u);
-  queue_->moderate(3, kSecond);
+  queue_->moderate(3, 3600 * kSecond);
   queue_->request_notification(false);
   queue_->push(completion, false);
   adapter_->deliver_missed_events();

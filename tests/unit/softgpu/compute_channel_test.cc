@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "soft_gpu.h"
+#include "soon.h"
 
 namespace gdr::softgpu {
 namespace {
@@ -61,7 +62,7 @@ class ComputeChannel : public SoftGpu {
     return cu.memcpy_2d_async(&copy, copying);
   }
   void expect_goes_on(const std::function<CUresult()>& issue) {
-    EXPECT_TRUE(is_carried_out_within(5000, issue));
+    EXPECT_TRUE(is_carried_out_within(test::kLastResortMs, issue));
   }
   void expect_waits(const std::function<CUresult()>& issue) {
     EXPECT_FALSE(is_carried_out_within(50, issue));

@@ -4,6 +4,7 @@
 
 #include "gate.h"
 #include "soft_gpu.h"
+#include "soon.h"
 
 namespace gdr::softgpu {
 namespace {
@@ -68,9 +69,12 @@ TEST_F(Stream, PageableSourceMayChangeOnceTheCallReturns) {
   EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
 }
 
+constexpr Nanoseconds kAWhile = 100 * kMillisecond;  // in which what waits has not returned
+
 // Whether `call`, made by another thread, returns before `stream` may go on.
 template <typename Call>
-bool returns_at_once(const Driver& cu, CUcontext context, CUstream stream, Call call) {
+bool returns_at_once(const Driver& cu, CUcontext context, CUstream stream, Call call,
+                     Nanoseconds patience = test::kLastResort) {
   Gate gate;
   EXPECT_CU(CUDA_SUCCESS, cu.launch_host_func(stream, Gate::wait, &gate));
   std::atomic<bool> returned{false};
@@ -79,10 +83,7 @@ bool returns_at_once(const Driver& cu, CUcontext context, CUstream stream, Call 
     EXPECT_CU(CUDA_SUCCESS, call());
     returned = true;
   });
-  for (int i = 0; i < 100 && !returned; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  const bool at_once = returned;
+  const bool at_once = test::soon([&] { return returned.load(); }, patience);
   gate.open = true;
   caller.join();
   EXPECT_CU(CUDA_SUCCESS, cu.stream_synchronize(stream));  // the gate has been passed: it may go
@@ -92,21 +93,23 @@ bool returns_at_once(const Driver& cu, CUcontext context, CUstream stream, Call 
 TEST_F(Stream, LargePageableSourceAndSyncMemopsMakeTheCallLastAsLongAsTheCopy) {
   CUstream stream = make(CU_STREAM_NON_BLOCKING);
   Bytes pageable(128 << 10, 5);
-  auto from_host = [&](std::size_t bytes) {
-    return returns_at_once(cu, context, stream, [&, bytes] {
-      return cu.memcpy_htod_async(device, pageable.data(), bytes, stream);
-    });
+  auto from_host = [&](std::size_t bytes, Nanoseconds patience = test::kLastResort) {
+    return returns_at_once(
+        cu, context, stream,
+        [&, bytes] { return cu.memcpy_htod_async(device, pageable.data(), bytes, stream); },
+        patience);
   };
-  auto on_device = [&] {
-    return returns_at_once(cu, context, stream,
-                           [&] { return cu.memcpy_dtod_async(device, device + 512, 64, stream); });
+  auto on_device = [&](Nanoseconds patience = test::kLastResort) {
+    return returns_at_once(
+        cu, context, stream, [&] { return cu.memcpy_dtod_async(device, device + 512, 64, stream); },
+        patience);
   };
   EXPECT_TRUE(from_host(64 << 10));
-  EXPECT_FALSE(from_host((64 << 10) + 1));
+  EXPECT_FALSE(from_host((64 << 10) + 1, kAWhile));
   EXPECT_TRUE(on_device());
   unsigned on = 1;
   ASSERT_CU(CUDA_SUCCESS, cu.pointer_set_attribute(&on, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, device));
-  EXPECT_FALSE(on_device());
+  EXPECT_FALSE(on_device(kAWhile));
   EXPECT_CU(CUDA_SUCCESS, cu.stream_destroy(stream));
 }
 
@@ -116,17 +119,19 @@ TEST_F(Stream, SyncMemopsOfTheContextMakeSynchronousCallsLastAndNoOthers) {
   auto set_flags = function<CUresult(unsigned)>("cuCtxSetFlags");
   auto copy = function<CUresult(CUdeviceptr, CUdeviceptr, std::size_t)>("cuMemcpyDtoD_v2");
   auto fill = function<CUresult(CUdeviceptr, unsigned char, std::size_t)>("cuMemsetD8_v2");
-  const auto copies_at_once = [&] {
-    return returns_at_once(cu, context, stream, [&] { return copy(device, device + 512, 64); });
+  const auto copies_at_once = [&](Nanoseconds patience = test::kLastResort) {
+    return returns_at_once(
+        cu, context, stream, [&] { return copy(device, device + 512, 64); }, patience);
   };
-  const auto fills_at_once = [&] {
-    return returns_at_once(cu, context, stream, [&] { return fill(device, 7, 64); });
+  const auto fills_at_once = [&](Nanoseconds patience = test::kLastResort) {
+    return returns_at_once(
+        cu, context, stream, [&] { return fill(device, 7, 64); }, patience);
   };
   EXPECT_TRUE(copies_at_once());
   EXPECT_TRUE(fills_at_once());
   ASSERT_CU(CUDA_SUCCESS, set_flags(CU_CTX_SYNC_MEMOPS));
-  EXPECT_FALSE(copies_at_once());
-  EXPECT_FALSE(fills_at_once());
+  EXPECT_FALSE(copies_at_once(kAWhile));
+  EXPECT_FALSE(fills_at_once(kAWhile));
   EXPECT_TRUE(returns_at_once(
       cu, context, stream, [&] { return cu.memcpy_dtod_async(device, device + 512, 64, stream); }));
   EXPECT_CU(CUDA_ERROR_INVALID_VALUE, set_flags(0x1000));

@@ -47,7 +47,7 @@ TEST(Device, OpensOnlyOnceItsThreadsCanBeStarted) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    alarm(20);
+    alarm(600);
     constexpr uid_t kNobodyElse = 54'321;
     rlimit threads{};
     getrlimit(RLIMIT_NPROC, &threads);

@@ -51,7 +51,7 @@ class Fork : public VerbsTest {
   static int in_child(const Body& body) {
     const pid_t child = fork();
     if (child == 0) {
-      alarm(20);
+      alarm(600);
       body();
       _exit(::testing::Test::HasFailure() ? 99 : 0);
     }

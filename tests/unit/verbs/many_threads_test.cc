@@ -31,7 +31,7 @@ constexpr std::size_t kEach = 300;                 // messages of a poster on ea
 constexpr std::size_t kAll = kPosters * 2 * kEach;
 constexpr std::size_t kSlot = 256;  // bytes for each message
 constexpr std::uint8_t kUntouched = 0x5a;
-constexpr auto kPatience = std::chrono::seconds(30);
+constexpr auto kPatience = std::chrono::seconds(300);
 
 // Messages are numbered by poster, then by which of its queue pairs, then in the order of posting.
 constexpr std::size_t queue_of(std::size_t message) {
@@ -227,7 +227,7 @@ class ManyThreads : public VerbsTest, public testing::WithParamInterface<Mode> {
   void sleep_until_event(const Polled& polled) {
     std::array<pollfd, 2> waits = {pollfd{polled.channel->fd, POLLIN, 0},
                                    pollfd{polled.finished, POLLIN, 0}};
-    require(poll(waits.data(), waits.size(), 20'000) > 0, "no wake-up is lost");
+    require(poll(waits.data(), waits.size(), kLastResortMs) > 0, "no wake-up is lost");
     ibv_cq* queue = nullptr;
     void* context = nullptr;
     if (ibv_get_cq_event(polled.channel, &queue, &context) != 0) {

@@ -51,12 +51,13 @@ class SrqVerbs : public VerbsTest {
     attr.qp_state = state;
     return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
   }
-  // The next event within 5 seconds, acknowledged unless `later`.
+  // The next event, acknowledged unless `later`.
   ibv_async_event event(bool later = false) {
     pollfd wait{.fd = context_->async_fd, .events = POLLIN, .revents = 0};
     ibv_async_event event{};
     event.event_type = static_cast<ibv_event_type>(-1);
-    if (poll(&wait, 1, 5000) != 1 || ibv_get_async_event(context_, &event) != 0) return event;
+    if (poll(&wait, 1, kLastResortMs) != 1 || ibv_get_async_event(context_, &event) != 0)
+      return event;
     if (!later) ibv_ack_async_event(&event);
     return event;
   }

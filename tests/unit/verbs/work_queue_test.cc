@@ -164,7 +164,7 @@ TEST_F(WorkQueueTest, FailsWithAnEventOfItsOwnWhenAFrameDoesNotFit) {
   std::vector<std::uint8_t> frame = frame_to_port(4000);
   send(frame);
   pollfd entry{far_->async_fd, POLLIN, 0};
-  ASSERT_EQ(poll(&entry, 1, 5000), 1);
+  ASSERT_EQ(poll(&entry, 1, kLastResortMs), 1);
   ibv_async_event event{};
   ASSERT_EQ(ibv_get_async_event(far_, &event), 0);
   EXPECT_EQ(event.event_type, IBV_EVENT_WQ_FATAL);

@@ -10,12 +10,13 @@
 #include <thread>
 
 #include "collector/fake_run.h"
+#include "soon.h"
 
 namespace gdr::fabric {
 namespace {
 
 constexpr const char* kVersion = "1.2.3";
-constexpr Nanoseconds kPatience = 20 * kSecond;
+constexpr Nanoseconds kPatience = test::kLastResort;
 const std::vector<Edge> kBothWays = {{0, 1}, {1, 0}};
 
 UniqueFd connection_to(std::uint16_t port) {
@@ -54,7 +55,7 @@ class Served {
  public:
   explicit Served(const std::string& token = "", MemberId own_members = 0)
       : run_({"a", "b"}, {pairs(0, kBothWays)}), token_(token) {
-    run_.options.join_limit = 10 * kSecond;
+    run_.options.join_limit = kPatience;
     HubOptions options;
     options.version = kVersion;
     options.own_members = own_members;
@@ -154,7 +155,7 @@ TEST(FabricHub, StrangerThatNeverStopsTalkingHoldsUpNobody) {
   std::thread other([&] { EXPECT_TRUE(served.take_part(1)); });
   EXPECT_TRUE(served.take_part(0));
   other.join();
-  EXPECT_LT(now() - begin, 3 * kSecond);
+  EXPECT_LT(now() - begin, 30 * kSecond);
   over = true;
   for (std::thread& sender : senders) sender.join();
   expect_all_proved(served.report());
@@ -169,13 +170,7 @@ TEST(FabricHub, StrangerThatWasRefusedAndStaysIsDropped) {
   EXPECT_EQ(stranger.receive<Nothing>(kPatience).error().message,
             "this is the collector of gdr fabric");
   // It goes on for as long as it is let: the connection ends under it.
-  const Nanoseconds end = now() + 9 * kSecond;
-  bool is_dropped = false;
-  while (!is_dropped && now() < end) {
-    is_dropped = !stranger.send(Nothing{});
-    usleep(50'000);
-  }
-  EXPECT_TRUE(is_dropped);
+  EXPECT_TRUE(test::soon([&] { return !stranger.send(Nothing{}); }));
 }
 
 TEST(FabricHub, StrangerOfAnotherVersionCannotHaveAMemberLeftOut) {

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "scratch_folder.h"
+#include "soon.h"
 
 namespace gdr::fabric::worker {
 namespace {
@@ -64,8 +65,8 @@ TEST(FabricNeighbours, AreWhatLldpctlSays) {
 TEST(FabricNeighbours, AreNoneWhereLldpctlFailsOrHangs) {
   EXPECT_TRUE(ask("echo lldp.eth0.chassis.name=leaf03; exit 1\n").empty());
   const Nanoseconds start = now();
-  EXPECT_TRUE(ask("echo lldp.eth0.chassis.name=leaf03; sleep 30\n").empty());
-  EXPECT_LT(now() - start, 10 * kSecond);
+  EXPECT_TRUE(ask("echo lldp.eth0.chassis.name=leaf03; sleep 600\n").empty());
+  EXPECT_LT(now() - start, test::kLastResort);
 }
 
 }  // namespace
