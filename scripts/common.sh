@@ -16,10 +16,9 @@ missing() {
   column=$1
   shift
   awk -v column="$column" -v groups=" $* " \
-    '!/^#/ && NF && index(groups, " " $1 " ") { print $2, $column, $4 }' \
+    '!/^#/ && NF && index(groups, " " $1 " ") && (column < 3 || $3 != "-") { print $2, $column, $4 }' \
     "$root/scripts/packages.txt" |
     while read -r debian package probe; do
-      [ "$package" != - ] || continue
       status=$(dpkg-query -W -f '${db:Status-Status}' "$debian" 2>/dev/null) || status=
       [ "$status" != installed ] || continue
       case $probe in
@@ -36,12 +35,18 @@ need() {
   if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
     names=$(missing 3 "$@")
     [ -z "$names" ] && return
-    say "missing packages, and this is no Debian or Ubuntu. Fedora and RHEL: dnf install ${names% }"
-    die "elsewhere, the packages that bring: $(missing 4 "$@")"
+    ! command -v dnf >/dev/null 2>&1 || die "missing packages. As root: dnf install ${names% }"
+    elsewhere=$(sed -n 's/^PRETTY_NAME="*\([^"]*\)"*$/\1/p' /etc/os-release 2>/dev/null) || elsewhere=
+    manager="its package manager"
+    for name in zypper pacman apk; do
+      ! command -v "$name" >/dev/null 2>&1 || manager=$name
+    done
+    names=$(missing 4 "$@")
+    die "missing on ${elsewhere:-this system}, whose packages gdrkit does not know: ${names% }. Install what" \
+      "brings these with $manager (pc: a module of pkg-config, py: one of Python), then type the same again"
   fi
   names=$(missing 2 "$@")
   [ -z "$names" ] && return
-  # What is there stays at its version: this is not the time to upgrade a host.
   install="apt-get install -y --no-install-recommends --no-upgrade ${names% }"
   if [ "$(id -u)" -eq 0 ]; then
     as_root=
@@ -54,12 +59,37 @@ need() {
   quiet="env DEBIAN_FRONTEND=noninteractive"
   # A fresh machine has no package lists; an update that fails need not matter if it has them.
   # shellcheck disable=SC2086  # the words are meant to be split
-  $as_root $quiet apt-get -q -o DPkg::Lock::Timeout=300 update >/dev/null ||
-    say "apt-get update failed; trying with the package lists that are there"
+  lists=$($as_root $quiet apt-get -q -o DPkg::Lock::Timeout=300 update 2>&1 >/dev/null) || true
+  ask_to_upgrade
+  # What apt-get says goes on to where messages go, but its errors come in the last line.
   # shellcheck disable=SC2086
-  $as_root $quiet apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
-    install -y --no-install-recommends --no-upgrade $names >&2 ||
-    die "could not install the packages. As root: $install"
+  {
+    errors=$($as_root $quiet apt-get -q -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
+      install -y --no-install-recommends --no-upgrade $names 2>&1 >&3 3>&-) ||
+      die "could not install the packages$(because "$errors")$(because "$lists"). As root: $install"
+  } 3>&2
+}
+
+# because TEXT: the first error or warning in what apt-get has said.
+because() {
+  printf '%s\n' "$1" | sed -n '/^[EW]: */{s//; /; s/[. ]*$//; p; q;}'
+}
+
+# ask_to_upgrade: what is there stays at its version: this is not the time to upgrade a host. But a new
+# package may want others newer, or gone.
+ask_to_upgrade() {
+  # shellcheck disable=SC2086
+  changed=$(LC_ALL=C apt-get -s install --no-install-recommends --no-upgrade $names 2>/dev/null |
+    sed -n 's/^Inst \([^ ]*\) \[.*/\1/p; s/^Remv \([^ ]*\) .*/\1/p' | tr '\n' ' ')
+  [ -n "$changed" ] || return 0
+  if [ -t 0 ] && [ -t 2 ]; then
+    say "this upgrades or removes packages that are installed: ${changed% }"
+    printf '%s: go on? [y/N] ' "$me" >&2
+    read -r answer || answer=
+    case $answer in [yY]*) return ;; esac
+  fi
+  die "nothing installed: it would upgrade or remove ${changed% }. If that is right, as root:" \
+    "apt-get install --no-install-recommends --no-upgrade ${names% }"
 }
 
 # want GROUP...: as need, but what cannot be installed leaves out only the tests that use it.
