@@ -57,7 +57,10 @@ tool ninja 'exit 1'
 tool cmake "
 echo \"cmake \$*\" >>$work/calls
 case \$* in
-  *--preset*) touch $tree/build/build.ninja ;;
+  --version) echo 'cmake version 3.25.1' ;;
+  *--preset*)
+    echo 'CMAKE_HOME_DIRECTORY:INTERNAL=$tree' >$tree/build/CMakeCache.txt
+    echo 'default all' >$tree/build/build.ninja ;;
   *--build*)
     name=gdr
     case \$* in *'--target gdr_first'*) name=gdr-first ;; esac
@@ -106,9 +109,10 @@ expect "a.cc:1: error: expected a declaration"
 
 # Another distribution: no dpkg-query, no apt-get.
 rm "$tools"/*
-for name in sh dirname readlink find sort cksum cat awk id mkdir tail rm touch tr; do
+for name in sh dirname readlink find sort cksum cat awk id mkdir tail rm touch tr sed nproc; do
   ln -s "$(command -v $name)" "$tools/$name"
 done
+tool dnf ''
 status=0
 output=$(PATH="$tools" "$tree/gdr" topo 2>&1) || status=$?
 [ "$status" -eq 2 ] || fail "another distribution: exit status $status: $output"

@@ -23,7 +23,7 @@ call() {
   [ "$status" -eq "$1" ] || fail "exit status $status instead of $1: $output"
 }
 
-for name in sh date dirname readlink sed awk cat tr mkdir rm touch wc grep tail flock env sleep; do
+for name in sh chmod date df dirname find readlink sed awk cat tr mkdir rm touch wc grep tail flock env sleep; do
   ln -s "$(command -v $name)" "$tools/$name"
 done
 tool id 'echo 0'
@@ -31,14 +31,16 @@ tool nproc 'echo 3'
 tool dpkg-query 'case $* in *sparse*) exit 1 ;; *) printf installed ;; esac'
 # Goes on once the build has begun, or after a time in which it would have.
 slow_installation="
-case \$* in *install*) ;; *) exit 0 ;; esac
+case \$* in -s* | *update*) exit 0 ;; esac
 tries=0
 until [ -e $work/begun ] || [ \$tries -eq 100 ]; do sleep 0.1; tries=\$((tries + 1)); done
 [ -e $work/begun ] && echo meanwhile >>$work/said
 sleep 1
 echo installed >>$work/said"
 tool apt-get "$slow_installation"
-tool cmake "case \$* in *--build*) touch $work/begun ;; esac"
+tool ninja ''
+tool c++ ''
+tool cmake "case \$* in --version) echo 'cmake version 3.25.1' ;; *--build*) touch $work/begun ;; esac"
 tool ctest "echo \"ctest \$*\" >>$work/said; exit 5"
 
 call 5
@@ -63,6 +65,6 @@ expect "going on without; the tests that need them are skipped"
 # A build that fails leaves no installation behind.
 rm -f "$work/begun"
 tool apt-get "$slow_installation"
-tool cmake "case \$* in *--build*) touch $work/begun; exit 1 ;; esac"
+tool cmake "case \$* in --version) echo 'cmake version 3.25.1' ;; *--build*) touch $work/begun; exit 1 ;; esac"
 call 2
 [ "$(tail -n 1 "$work/said" 2>/dev/null)" = installed ] || fail "the installation was left to itself, or tests ran"
