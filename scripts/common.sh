@@ -76,8 +76,9 @@ because() {
 }
 
 # ask_to_upgrade: what is there stays at its version: this is not the time to upgrade a host. But a new
-# package may want others newer, or gone.
+# package may want others newer, or gone. Machines that live for one run say GDR_MAY_UPGRADE=1.
 ask_to_upgrade() {
+  [ -z "${GDR_MAY_UPGRADE:-}" ] || return 0
   # shellcheck disable=SC2086
   changed=$(LC_ALL=C apt-get -s install --no-install-recommends --no-upgrade $names 2>/dev/null |
     sed -n 's/^Inst \([^ ]*\) \[.*/\1/p; s/^Remv \([^ ]*\) .*/\1/p' | tr '\n' ' ')

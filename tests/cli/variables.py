@@ -13,7 +13,8 @@ TABLE = "src/tools/manual/variables.cc"
 # Read by the scripts and the build, not by the program: docs/building.md, and tests that need other people's
 # programs.
 ELSEWHERE = {"GDR_BUILD_DIR", "GDR_CHART_JS_FOLDER", "GDR_COPY", "GDR_PERFTEST_CUDA", "GDR_TEST_CUDA",
-             "GDR_TEST_CUDA_UCX", "GDR_FAULT_HOOKS", "GDR_FUZZ_SECONDS", "GDR_PORTABLE", "GDR_SANITIZE"}
+             "GDR_TEST_CUDA_UCX", "GDR_FAULT_HOOKS", "GDR_FUZZ_SECONDS", "GDR_MAY_UPGRADE",
+             "GDR_PORTABLE", "GDR_SANITIZE"}
 NAME = r"\bGDR_[A-Z_]*[A-Z]\b"
 
 

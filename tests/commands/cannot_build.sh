@@ -3,6 +3,7 @@
 # what was wrong, what was found and what to type, ends with 2, and goes on at the next call. The
 # system's tools are replaced by scripts: nothing is installed or compiled.
 set -eu
+unset GDR_MAY_UPGRADE
 work=$(readlink -f "$(mktemp -d)")
 trap 'rm -rf "$work"' EXIT
 tree=$work/tree
@@ -244,3 +245,5 @@ esac"
 call 2
 expect "nothing installed: it would upgrade or remove libc6 other. If that is right, as root: apt-get install"
 ! grep -q install "$log" || fail "installed without a question"
+call 7 sh -c 'GDR_MAY_UPGRADE=1 exec "$0" topo' "$tree/gdr"
+called 'apt-get .*install'
