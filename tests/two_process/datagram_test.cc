@@ -1,10 +1,14 @@
 // Unreliable datagrams and raw frames between processes.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <optional>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "connection.h"
+#include "stopped.h"
 
 namespace gdr::test {
 namespace {
@@ -59,6 +63,74 @@ TEST(Datagrams, ArriveWithTheirHeaderSourceAndEveryByte) {
     EXPECT_EQ(child.wire().receive<std::uint32_t>(), qp->qp_num);
     child.wire().meet();
   }
+  child.finish();
+}
+
+// Waits for one datagram, which was on its way before this process had met its sender.
+void take_one(Wire& wire) {
+  Side side;
+  Memory& memory = side.memory(4096);
+  ibv_qp* qp = side.queue_pair(IBV_QPT_UD);
+  side.connect(qp);
+  side.receive(qp, {memory.segment(0, kGrh + 100)}, 1);
+  wire.send(side.endpoint(qp));
+  wire.receive<char>();
+  ibv_wc completion{};
+  wire.send(static_cast<int>(ibv_poll_cq(side.queue(), 1, &completion)));
+}
+
+// In a process of its own, which begins when the receiver is stopped, so that they have not met.
+Child sender_of(const Endpoint& target, int count) {
+  return Child([target, count](Wire& wire) {
+    Side side;
+    Memory& memory = side.memory(4096);
+    ibv_qp* qp = side.queue_pair(IBV_QPT_UD);
+    side.connect(qp);
+    ibv_ah* handle = side.address_handle(target);
+    for (int i = 0; i < count; ++i) {
+      post_datagram(side, qp, handle, target.number, memory, 100, 1);
+    }
+    wire.send('p');
+    for (int i = 0; i < count; ++i) side.expect(IBV_WC_SUCCESS);
+    wire.send('e');
+  });
+}
+
+// As a NIC delivers one to a process that has no time. Stopped for longer than a call waits for its
+// answer and shorter than a silent process is waited for, which a busy machine can spoil.
+TEST(Datagrams, ReachAProcessThatIsSlowToMeetTheirSender) {
+  int received = 0;
+  for (int attempt = 0; attempt < 5 && received == 0; ++attempt) {
+    Child child(take_one);
+    const auto target = child.wire().receive<Endpoint>();
+    std::optional<Stopped> stopped(child.pid());
+    Child sender = sender_of(target, 1);
+    sender.wire().receive<char>();
+    usleep(600'000);
+    stopped.reset();
+    sender.wire().receive<char>();
+    child.wire().send('x');
+    received = child.wire().receive<int>();
+    sender.finish();
+    child.finish();
+  }
+  EXPECT_EQ(received, 1);
+}
+
+// The first waits for two seconds; were each to wait, these would take longer than the limit.
+TEST(Datagrams, AreNotKeptForAProcessThatStaysStopped) {
+  constexpr int kCount = 50;
+  Child child(take_one);
+  const auto target = child.wire().receive<Endpoint>();
+  std::optional<Stopped> stopped(child.pid());
+  const Nanoseconds begin = now();
+  Child sender = sender_of(target, kCount);
+  for (int i = 0; i < 2; ++i) sender.wire().receive<char>();
+  EXPECT_LT(now() - begin, kCount * kSecond);
+  stopped.reset();
+  child.wire().send('x');
+  EXPECT_EQ(child.wire().receive<int>(), 0);
+  sender.finish();
   child.finish();
 }
 

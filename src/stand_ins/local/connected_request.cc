@@ -70,7 +70,9 @@ std::optional<Advance> enter_target(Requester& requester, bool reliable) {
   if (requester.has_kept_target()) return std::nullopt;
   const std::uint32_t number = requester.queue_pair.attributes().dest_qp_num;
   const Presence presence = requester.find_target(number);
-  if (presence == Presence::kSilent && reliable) return requester.not_ready();
+  if (presence == Presence::kSilent) {
+    return reliable ? requester.not_ready() : requester.wait_to_meet(number);
+  }
   if (presence == Presence::kLeaving && reliable) return requester.wait_for_end();
   if (presence != Presence::kThere) return requester.gone();  // or was never there
   if (!requester.target.try_lock(kLockSpins)) return requester.busy();

@@ -14,9 +14,9 @@ Advance begin_datagram(Requester& requester) {
   if (!requester.local_pieces(0, &message)) return requester.break_off(IBV_WC_LOC_PROT_ERR);
   if (request.total_bytes > rnic::kDatagramBytes) return requester.break_off(IBV_WC_LOC_LEN_ERR);
   if (request.remote_qp == rnic::kMulticastQueuePair) return begin_multicast(requester);
-  if (requester.find_target(request.remote_qp) != Presence::kThere) {
-    return requester.break_off(IBV_WC_SUCCESS);
-  }
+  const Presence presence = requester.find_target(request.remote_qp);
+  if (presence == Presence::kSilent) return requester.wait_to_meet(request.remote_qp);
+  if (presence != Presence::kThere) return requester.break_off(IBV_WC_SUCCESS);
   if (!target.try_lock(kLockSpins)) return requester.busy();
   if (requester.is_early_answer()) return requester.wait_to_answer();
   const rnic::AddressVector& address = request.address;

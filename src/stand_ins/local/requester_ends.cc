@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "local/requester.h"
+#include "peers/slots.h"
 #include "wire/aeth_codes.h"
 
 namespace gdr::local {
@@ -149,6 +150,20 @@ void Requester::tell_of_wait(Target& there) {
 }
 
 Advance Requester::wait_for_end() { return begin_again(kReadyRetry); }
+
+// A NIC delivers what is not acknowledged without an answer of the process that it is for. Here the
+// two must have met. A busy process takes a while to answer who calls it; one that does not answer
+// until others are no longer waited for is stopped, and no more is kept for it.
+Advance Requester::wait_to_meet(std::uint32_t qp_number) {
+  const Nanoseconds since = waiting_since != 0 ? waiting_since : now();
+  if (now() - since >= peers::kSilencePatience ||
+      neighbours.peers().is_settled(rnic::slot_of_qp(qp_number))) {
+    return break_off(IBV_WC_SUCCESS);
+  }
+  abandon();
+  waiting_since = since;
+  return later(kReadyRetry);
+}
 
 bool Requester::is_early_answer() {
   if (!target.is_ending_send()) return false;

@@ -52,6 +52,8 @@ class Peers : public rnic::Liveness {
   // those that have been silent for kSilencePatience. Calls who was not, takes what they have
   // answered, and does not wait.
   bool knows_everyone();
+  // The same of one slot.
+  bool is_settled(std::uint32_t slot);
 
   // Service thread: somebody calls here.
   void answer(UniqueFd connection);
@@ -81,7 +83,6 @@ class Peers : public rnic::Liveness {
 
   Result<std::shared_ptr<Peer>> call(std::uint32_t slot);
   Result<Meeting> begin(std::uint32_t slot, Nanoseconds deadline);
-  bool is_settled(std::uint32_t slot);
   std::optional<Meeting> take_waiting(std::uint32_t slot);
   void keep_waiting(Meeting meeting);
   // Null: it waits for the other side.

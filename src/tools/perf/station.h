@@ -100,7 +100,6 @@ class Station {
   Result<void> connect_by_manager(const StationAddress& theirs, const GoOn& go_on);
   Result<void> connect_queue(Queue& queue, const rdma::Endpoint& side, const QueueAddress& theirs);
   rdma::States states(ibv_qp_type type) const;
-  bool receives_messages() const;
 
   Devices& devices_;
   const StationPlan plan_;

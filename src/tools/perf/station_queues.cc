@@ -29,8 +29,6 @@ Error failed(const char* call) { return rdma::verbs_error(call, errno ? errno : 
 
 }  // namespace
 
-bool Station::receives_messages() const { return needs_receives(plan_.load); }
-
 Result<void> Station::make_queues() {
   if (Result<void> done = make_completion_queues(); !done) return done;
   if (Result<void> done = make_shared_receives(); !done) return done;
