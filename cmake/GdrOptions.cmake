@@ -1,7 +1,7 @@
 # Options and flags that hold for every target.
 option(GDR_BUILD_TESTS "Build the tests" ON)
 option(GDR_BUILD_BENCH "Build the benchmarks" OFF)
-option(GDR_FAULT_HOOKS "Compile the fault hooks of the local path (test builds only)" OFF)
+option(GDR_FAULT_HOOKS "Compile the places where tests break the data path and end processes" OFF)
 option(GDR_PORTABLE "Need the C library alone, also an old one; see the target portable-tree" OFF)
 option(GDR_LIGHT_TOOLS "Build the tools in two thirds of the time, hardly optimized, but for what is measured" OFF)
 set(GDR_SANITIZE "" CACHE STRING "Sanitizers: empty, 'address,undefined' or 'thread'")

@@ -267,6 +267,9 @@ build() {
     check_versions
     say "configuring $folder"
     logged "$log" cmake --fresh --preset "$preset" -G Ninja -B "$folder"
+  elif [ "$preset" = test ] && ! grep -qx 'GDR_BUILD_TESTS:BOOL=ON' "$folder/CMakeCache.txt"; then
+    say "configuring $folder for the tests, too"
+    logged "$log" cmake --preset test -G Ninja -B "$folder"
   fi
   step_time=$(earlier_steps "$folder")
   logged "$log" cmake --build "$folder" --target "$@"

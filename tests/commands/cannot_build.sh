@@ -143,7 +143,7 @@ for GDR_BUILD_DIR in /proc/gdr "$tools/id"; do
 done
 GDR_BUILD_DIR=/proc/gdr
 call 2 "$tree/test"
-refused "cannot write to /proc/gdr/test ("
+refused "cannot write to /proc/gdr ("
 GDR_BUILD_DIR=$folder
 
 again 'a relative folder'

@@ -3,7 +3,7 @@
 //   all of the data that was written before it;
 // - memory that was freed makes an error of the request at once, and of none before it.
 //
-//   build/test/tests/gpu/packets_into_gpu     # a real GPU, or what LD_LIBRARY_PATH finds
+//   builds/gpu/packets_into_gpu     # a real GPU, or what LD_LIBRARY_PATH finds
 //
 // Some seconds. Exit status 0: all of it holds. 1: it does not. 77: there is no GPU.
 #include <unistd.h>

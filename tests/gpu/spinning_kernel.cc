@@ -1,8 +1,8 @@
 // Is a kernel that waits for the network given its bytes?
 //
 //   cmake --preset test && cmake --build --preset test --target spinning_kernel
-//   build/test/tests/gpu/spinning_kernel               # needs a GPU and its driver, and no nvcc
-//   GDR_SOFT_PATH=packets build/test/tests/gpu/spinning_kernel    # the same by packets
+//   builds/gpu/spinning_kernel               # needs a GPU and its driver, and no nvcc
+//   GDR_SOFT_PATH=packets builds/gpu/spinning_kernel    # the same by packets
 //
 // The software NIC is linked in; the driver is libcuda.so.1, or what GDR_TEST_CUDA names. Some
 // seconds; bounded by a minute for each of the four settings: with the driver's usual number of

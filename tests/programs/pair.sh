@@ -4,9 +4,7 @@
 #
 #   gdr=... program=... [run_options=--quiet]
 #   start_pair ARGS...    $server and $client are their timeout(1)s from then on
-#   await_pair            sets $client_status and $server_status; 124: it took longer than $limit
-#   check_pair            fails unless both are 0; what they printed is in $work
-#   finish_pair           await_pair and check_pair
+#   finish_pair           fails unless both exit with 0; what they printed is in $work
 # shellcheck shell=sh
 limit=600 # seconds for each process
 command -v "${program:?}" >/dev/null ||
@@ -69,21 +67,13 @@ start_pair() {
   client=$!
 }
 
-await_pair() {
+finish_pair() {
   client_status=0
   wait "$client" || client_status=$?
   client=
   server_status=0
   wait "$server" || server_status=$?
   server=
-}
-
-check_pair() {
   [ "$client_status" -eq 0 ] || fail "the client's exit status is $client_status"
   [ "$server_status" -eq 0 ] || fail "the server's exit status is $server_status"
-}
-
-finish_pair() {
-  await_pair
-  check_pair
 }

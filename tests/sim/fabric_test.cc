@@ -1,7 +1,7 @@
 // How well `gdr fabric` finds what is wrong, by the number of hosts: its collector, messages, plan,
 // retests and judgement with simulated members on a simulated fabric. Tables that are compared
 // exactly. After a change that is meant to change them:
-//   GDR_SIM_WRITE_GOLDEN=1 build/test/tests/sim/fabric_sim_test
+//   GDR_SIM_WRITE_GOLDEN=1 builds/sim/fabric_sim_test
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // How much of a link is left for data when packets are lost: a table that is compared exactly, for
 // it comes out of virtual time. After a change that is meant to change it:
-//   GDR_SIM_WRITE_GOLDEN=1 build/test/tests/sim/sim_test --gtest_filter='Goodput.*'
+//   GDR_SIM_WRITE_GOLDEN=1 builds/sim/sim_test --gtest_filter='Goodput.*'
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // Places where a process of a test dies on purpose, as if by kill -9: GDR_KILL=NAME:COUNT ends it
 // at the COUNTth passage of that place, GDR_STOP=NAME:COUNT stops it there (SIGSTOP). Compiled into
-// test builds only (GDR_FAULT_HOOKS); elsewhere every place is empty and the variable means
-// nothing.
+// what developers build (GDR_FAULT_HOOKS), where a place costs a load and a jump as long as neither
+// variable is set; in packages every place is empty and the variables mean nothing.
 //
 //   post_send        work requests are in the send ring, none is carried out
 //   locked           a request has the target's responder lock
@@ -31,10 +31,19 @@
 //   fix_journal_beside  the journal without what was undone is beside it
 #pragma once
 
+#include <atomic>
+
 namespace gdr {
 
 #ifdef GDR_FAULT_HOOKS
-void kill_point(const char* name);
+// Whether a passage found neither variable set. False again in a child of fork, which may set one.
+extern std::atomic<bool> no_kill_points;
+void pass_kill_point(const char* name);
+
+inline void kill_point(const char* name) {
+  if (!no_kill_points.load(std::memory_order_relaxed)) [[unlikely]]
+    pass_kill_point(name);
+}
 #else
 inline void kill_point(const char* /*name*/) {}
 #endif

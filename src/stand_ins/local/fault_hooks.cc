@@ -101,7 +101,9 @@ void add_guard_bytes(PieceList& from, PieceList& to) {
 
 }  // namespace
 
-void before_move(PieceList& from, PieceList& to, bool has_receive) {
+std::atomic<bool> names_none{false};
+
+void do_before_move(PieceList& from, PieceList& to, bool has_receive) {
   if (from.bytes() == 0) return;
   std::uint64_t kept = from.bytes();
   switch (active()) {
@@ -132,12 +134,15 @@ void before_move(PieceList& from, PieceList& to, bool has_receive) {
   to.truncate(kept);
 }
 
-void before_frame(std::span<std::uint8_t> frame) {
+void do_before_frame(std::span<std::uint8_t> frame) {
   if (active() == Fault::kWrongMac) frame[5] ^= 0x5a;
 }
 
-bool is_any() { return active() != Fault::kNone; }
+bool look_for_any() {
+  if (active() == Fault::kNone) names_none.store(true);
+  return active() != Fault::kNone;
+}
 
-bool hides_completion() { return active() == Fault::kDataWithoutCompletion; }
+bool does_hide_completion() { return active() == Fault::kDataWithoutCompletion; }
 
 }  // namespace gdr::local::faults
