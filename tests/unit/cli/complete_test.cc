@@ -192,7 +192,7 @@ TEST(ListedValues, OfOptionsThatAreJudgedLaterAreTaken) {
 bool is_free(const std::string& option, const std::string& value) {
   static const std::set<std::string> kinds = {"FILE",    "DIR",     "PATH", "N",       "BYTES",
                                               "SECONDS", "TIME",    "PORT", "ADDRESS", "NODE",
-                                              "SPEC",    "PERCENT", "SIZE", "COMMAND"};
+                                              "SPEC",    "PERCENT", "SIZE", "COMMAND", "WORDS"};
   static const std::set<std::string> lists = {"--sizes", "--cpu", "--hosts"};
   return kinds.contains(value) || lists.contains(option);
 }
