@@ -1,5 +1,6 @@
 // Names: modules, libraries, drivers and programs of RDMA, and of calls besides those that make
 // things.
+#include "base/environment.h"
 #include "explain/word_tables.h"
 
 namespace gdr::explain {
@@ -237,6 +238,27 @@ const std::vector<WordSet>& name_words() {
         "deregistration failed"}},
   };
   return sets;
+}
+
+const std::vector<std::string>& field_names() {
+  constexpr std::string_view kNames =
+      " gid| hca| ib | mr | ofi| qp| roce|_read_bw|_send_bw|_write_bw|aws-ofi|bluefield|"
+      "bnxt_re|cma_|completion queue|connectx|cufile|cxi_|deep_ep|deepep|dma-buf|dma_buf|"
+      "dmabuf|fabric manager|fabricmanager|fi_|gdrcopy|gdrdrv|gds_|gpu direct|gpudirect|"
+      "hfi1|ib device|ib error|ib failure|ib port|ib_core|ib_uverbs|ib_write|ibv_|ibverbs|"
+      "imex|infiniband|ipoib|irdma|ishmem|libfabric|lkey|lnet|mana 7870|mellanox|memlock|"
+      "memory region|mlnx|mlx4|mlx5|mooncake|mpi_|mpirun|multi-rail|multi_rail|nccl|nixl|"
+      "nvidia-fs|nvidia_fs|nvlink|nvme-of|nvmet|nvshmem|nvswitch|o2ib|ofed|omni-path|"
+      "omnipath|open mpi|openfabrics|openib|openmpi|opensm|p2p|pcie|peer mem|peer to peer|"
+      "peer-mem|peer-to-peer|peer_mem|peermem|perftest|protection domain|queue pair|rccl|"
+      "rdma|read_lat|rkey|rxe|send_lat|slingshot|spdk|subnet man|ucp_|uct_|ucx|verbs|"
+      "work request|write_lat|xpmem";
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const std::string_view name : split(kNames, '|')) list.emplace_back(name);
+    return list;
+  }();
+  return names;
 }
 
 }  // namespace gdr::explain

@@ -73,6 +73,8 @@ void fold(std::string_view text, Spaces spaces, std::string& out) {
   out.resize(size);
 }
 
+bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
+
 }  // namespace
 
 void SetsOfLine::begin(std::string_view line) {
@@ -87,7 +89,7 @@ bool SetsOfLine::has(const WordSet& set) {
   return known_.emplace_back(&set, set.is_in(line_)).second;
 }
 
-Pattern::Pattern(std::string_view text) : text_(text) {
+Pattern::Pattern(std::string_view text, bool whole_words) : text_(text), whole_words_(whole_words) {
   constexpr std::string_view kAnd = " && ";
   for (std::size_t at = 0; at != kNone;) {
     const std::size_t next = text.find(kAnd, at);
@@ -169,10 +171,12 @@ std::size_t Pattern::match_at(const Unit& unit, std::string_view line, std::size
   return at;
 }
 
-std::size_t Pattern::find(const Unit& unit, std::string_view line, std::size_t from) {
+std::size_t Pattern::find(const Unit& unit, std::string_view line, std::size_t from) const {
   // Empty where the unit begins with a hole: then every place is tried.
   const std::string& first = unit.front().literal;
+  const bool at_word = whole_words_ && !first.empty() && is_letter(first.front());
   for (std::size_t at = line.find(first, from); at != kNone; at = line.find(first, at + 1)) {
+    if (at_word && at > 0 && is_letter(line[at - 1])) continue;
     const std::size_t end = match_at(unit, line, at);
     if (end != kNone) return end;
   }
@@ -186,7 +190,7 @@ bool Pattern::is_a_set(const Phrase& phrase) {
   return unit[0].literal.empty() && unit[1].set != nullptr && unit[1].literal.empty();
 }
 
-bool Pattern::matches(const Phrase& phrase, std::string_view line, SetsOfLine& sets) {
+bool Pattern::matches(const Phrase& phrase, std::string_view line, SetsOfLine& sets) const {
   for (const Unit& unit : phrase) {
     const bool has_all = std::all_of(unit.begin(), unit.end(), [&](const Step& step) {
       return step.set == nullptr || sets.has(*step.set);
@@ -213,7 +217,7 @@ std::size_t Pattern::letters() const {
 }
 
 bool Pattern::is_literal() const {
-  return phrases_.size() == 1 && phrases_.front().size() == 1 &&
+  return !whole_words_ && phrases_.size() == 1 && phrases_.front().size() == 1 &&
          phrases_.front().front().size() == 1;
 }
 

@@ -42,7 +42,9 @@ class SetsOfLine {
 
 class Pattern {
  public:
-  explicit Pattern(std::string_view text);
+  // `whole_words`: what stands as it is begins no later than a word does, so that "UAR" is not in
+  // "guard" and "rds:" not in "afterwards:".
+  explicit Pattern(std::string_view text, bool whole_words = false);
 
   // `line` as folded() gives it; `sets` begun with it.
   bool matches(std::string_view line, SetsOfLine& sets) const;
@@ -72,12 +74,13 @@ class Pattern {
 
   static Phrase parse(std::string_view text);
   static bool is_a_set(const Phrase& phrase);
-  static bool matches(const Phrase& phrase, std::string_view line, SetsOfLine& sets);
+  bool matches(const Phrase& phrase, std::string_view line, SetsOfLine& sets) const;
   // The end of the first match of `unit` at or after `from`; npos if there is none.
-  static std::size_t find(const Unit& unit, std::string_view line, std::size_t from);
+  std::size_t find(const Unit& unit, std::string_view line, std::size_t from) const;
   static std::size_t match_at(const Unit& unit, std::string_view line, std::size_t at);
 
   std::string text_;
+  bool whole_words_;
   std::vector<Phrase> phrases_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "explain/pattern.h"
 #include "explain/scanner.h"
+#include "explain/word_tables.h"
 #include "text/format.h"
 
 namespace gdr::explain {
@@ -12,8 +13,12 @@ namespace {
 
 constexpr std::size_t kLongestShown = 200;
 
-// What marks a log of NCCL.
+// What marks a log of NCCL: this and the same of warnings.
 constexpr const char* kNcclInfo = " nccl info ";
+constexpr std::size_t kNcclMarks = 2;
+
+// Lines that are about one thing.
+constexpr std::uint64_t kBlock = 10;
 
 // Attempts of a library, and what was never run, count only in the words of one program.
 bool is_no_complaint(std::string_view line) {
@@ -88,7 +93,12 @@ void find_causes(std::vector<Recognition>& found) {
 
 }  // namespace
 
-TextIndex texts_of(const SymptomTable& symptoms) { return {symptoms, {kNcclInfo, " nccl warn "}}; }
+TextIndex texts_of(const SymptomTable& symptoms) {
+  std::vector<std::string> marks = {kNcclInfo, " nccl warn "};
+  const std::vector<std::string>& names = field_names();
+  marks.insert(marks.end(), names.begin(), names.end());
+  return {symptoms, std::move(marks)};
+}
 
 const TextIndex& built_in_texts() {
   static const TextIndex texts = texts_of(SymptomTable::built_in());
@@ -112,7 +122,10 @@ void Recogniser::take(const nccl::Line& line) {
     matching_.push_back(text);
     if (entry.part == 0) closest = std::min(closest, entry.scope);
   };
-  line_.scan(words, try_text, [this](std::size_t) { is_nccl_log_ = true; });
+  line_.scan(words, try_text, [&](std::size_t mark) {
+    if (mark < kNcclMarks) is_nccl_log_ = true;
+    found_a_name(line.number);
+  });
   if (matching_.empty()) return;
   if (is_no_complaint(words)) closest = Scope::kOwn;
   // NCCL tells there what it then does without.
@@ -147,6 +160,7 @@ void Recogniser::add(std::size_t text, const nccl::Line& line, std::string_view 
   if (entry.scope == state.nearest) {
     state.letters = std::max(state.letters, entry.pattern.letters());
   }
+  if (entry.scope >= Scope::kFallback) look_for_a_name(entry.symptom, line.number);
   const std::size_t kind = entry.part == 0 ? 0 : 1;
   if (state.last_line[kind] == line.number) return;
   state.last_line[kind] = line.number;
@@ -160,6 +174,27 @@ void Recogniser::add(std::size_t text, const nccl::Line& line, std::string_view 
   seen.push_back(std::move(added));
 }
 
+void Recogniser::look_for_a_name(std::size_t symptom, std::uint64_t line) {
+  State& state = states_[symptom];
+  if (state.is_of_the_field) return;
+  if (last_name_ != 0 && line - last_name_ <= kBlock) {
+    state.is_of_the_field = true;
+    return;
+  }
+  if (state.unnamed_line == 0) unnamed_.push_back(symptom);
+  state.unnamed_line = line;
+}
+
+void Recogniser::found_a_name(std::uint64_t line) {
+  last_name_ = line;
+  for (const std::size_t symptom : unnamed_) {
+    State& state = states_[symptom];
+    state.is_of_the_field = line - state.unnamed_line <= kBlock;
+    state.unnamed_line = 0;
+  }
+  unnamed_.clear();
+}
+
 Explanation Recogniser::finish() {
   lines_.finish();
   Explanation explanation;
@@ -171,6 +206,7 @@ Explanation Recogniser::finish() {
     const bool by_one = (state.parts & 1u) != 0;
     const bool by_parts = has_pair(state.parts);
     if (!by_one && !by_parts) continue;
+    if (state.nearest >= Scope::kFallback && !state.is_of_the_field) continue;
     Recognition found{&texts_.symptoms().all()[i], {}, 0, nullptr, state.nearest, state.letters};
     for (const std::size_t kind : {0, 1}) {
       if (kind == 1 && !by_parts) continue;

@@ -69,11 +69,16 @@ class Recogniser {
     std::vector<Seen> seen[2];  // of the texts that are enough, and of the others
     std::uint64_t times[2] = {};
     std::uint64_t last_line[2] = {};
+    // Of texts in anybody's words: whether a name of the field is near one, or else the last line.
+    bool is_of_the_field = false;
+    std::uint64_t unnamed_line = 0;
   };
 
   void take(const nccl::Line& line);
   bool is_told_by_another(std::size_t text) const;  // of those in matching_
   void add(std::size_t text, const nccl::Line& line, std::string_view words);
+  void look_for_a_name(std::size_t symptom, std::uint64_t line);
+  void found_a_name(std::uint64_t line);
 
   const TextIndex& texts_;
   std::vector<State> states_;  // by symptom, as in the table
@@ -82,6 +87,8 @@ class Recogniser {
   std::string buffer_;
   SetsOfLine sets_;
   bool is_nccl_log_ = false;
+  std::uint64_t last_name_ = 0;       // the line of the last name of the field; 0: none yet
+  std::vector<std::size_t> unnamed_;  // symptoms that may still have one near
   nccl::Lines lines_;
 };
 

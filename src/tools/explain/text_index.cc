@@ -16,7 +16,10 @@ std::vector<TextIndex::Entry> entries_of(const std::vector<Symptom>& symptoms) {
   for (std::size_t place = 0; place < symptoms.size(); ++place) {
     const Symptom& symptom = symptoms[place];
     for (const Text& text : symptom.texts) {
-      entries.push_back({place, text.part, text.scope, Pattern(text.pattern), {}});
+      // One program's line stands as it is; what lines may have in common is told by words.
+      const bool by_words =
+          text.scope != Scope::kOwn || text.pattern.find("&&") != std::string::npos;
+      entries.push_back({place, text.part, text.scope, Pattern(text.pattern, by_words), {}});
     }
     for (const std::string& pattern : symptom.unless) {
       entries.push_back({place, TextIndex::kUnless, Scope::kOwn, Pattern(pattern), {}});

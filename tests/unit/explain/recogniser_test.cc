@@ -172,5 +172,30 @@ TEST(Recogniser, KnowsALogOfNccl) {
   EXPECT_FALSE(explain("Couldn't allocate MR\n").is_nccl_log);
 }
 
+// There is a UAR in "guard", a uct_ in "struct_output", and so on.
+TEST(Recogniser, FindsNoWordWithinAnother) {
+  for (const char* line :
+       {"Error while creating guard", "test_struct_output failed", "afterwards: failed",
+        "ImageSharp error: bad header", "ls /dev/nvidia-caps-imex-channels"}) {
+    EXPECT_EQ(causes_in(line), Ids{}) << line;
+  }
+  EXPECT_EQ(first_of("mlx5: SHARP error"), "sharp");
+}
+
+TEST(Recogniser, TakesEverydayWordsOnlyNearANameOfTheField) {
+  const std::string slow = "The inference is 5 times slower\n", name = "NCCL_IB_HCA=mlx5_0\n";
+  std::string far;
+  for (int i = 0; i < 11; ++i) far += "and so on\n";
+  EXPECT_EQ(causes_in(slow), Ids{});
+  EXPECT_EQ(causes_in(slow + name), Ids{"slow-rdma"});
+  EXPECT_EQ(causes_in(name + slow), Ids{"slow-rdma"});
+  EXPECT_EQ(causes_in(slow + far + name), Ids{});
+  EXPECT_EQ(causes_in(name + far + slow), Ids{});
+  for (const char* line :
+       {"The installation completed without any errors", "Pin memory is not supported on CPU."}) {
+    EXPECT_EQ(causes_in(line), Ids{}) << line;
+  }
+}
+
 }  // namespace
 }  // namespace gdr::explain
