@@ -219,8 +219,8 @@ Explanation Recogniser::finish() {
   }
   find_causes(explanation.found);
   const auto order = [](const Recognition& found) {
-    return std::tuple(found.because_of != nullptr, found.symptom->program == Program::kOther,
-                      !found.named(), found.symptom->certainty, found.seen.front().line,
+    return std::tuple(found.because_of != nullptr, !found.named(), found.symptom->certainty,
+                      found.symptom->program == Program::kOther, found.seen.front().line,
                       ~found.letters);
   };
   const auto sort = [&] {
