@@ -35,6 +35,7 @@ def proved(hosts, *options, default_devices=False):
 def packets_carry_the_proof():
     with Hosts(mtu=4200) as hosts:
         status, said = proved(hosts, "--json", "--sizes", "1,4097,1M+13")
+        require(said.startswith("{"), status, said)
         report = json.loads(said)
         # Raw frames of the software NIC stay within a host.
         require(status == 3 and report["partial"], status, report["seen"])
