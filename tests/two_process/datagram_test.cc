@@ -98,7 +98,7 @@ Child sender_of(const Endpoint& target, int count) {
 
 // As a NIC delivers one to a process that has no time. Stopped for longer than a call waits for its
 // answer and shorter than a silent process is waited for, which a busy machine can spoil.
-TEST(Datagrams, ReachAProcessThatIsSlowToMeetTheirSender) {
+TEST(UnmetDatagrams, ReachAProcessThatIsSlowToMeetTheirSender) {
   int received = 0;
   for (int attempt = 0; attempt < 5 && received == 0; ++attempt) {
     Child child(take_one);
@@ -118,7 +118,7 @@ TEST(Datagrams, ReachAProcessThatIsSlowToMeetTheirSender) {
 }
 
 // The first waits for two seconds; were each to wait, these would take longer than the limit.
-TEST(Datagrams, AreNotKeptForAProcessThatStaysStopped) {
+TEST(UnmetDatagrams, AreNotKeptForAProcessThatStaysStopped) {
   constexpr int kCount = 50;
   Child child(take_one);
   const auto target = child.wire().receive<Endpoint>();
