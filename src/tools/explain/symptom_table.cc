@@ -48,7 +48,8 @@ SymptomTable::SymptomTable(std::vector<Symptom> symptoms)
     : all_(std::move(symptoms)), by_id_(all_.size()) {
   std::ranges::sort(all_, {}, [](const Symptom& one) { return std::tie(one.program, one.id); });
   std::iota(by_id_.begin(), by_id_.end(), 0);
-  std::ranges::sort(by_id_, {}, [this](std::size_t i) { return std::string_view(all_[i].id); });
+  std::ranges::stable_sort(by_id_, {},
+                           [this](std::size_t i) { return std::string_view(all_[i].id); });
 }
 
 const SymptomTable& SymptomTable::built_in() {
