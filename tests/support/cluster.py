@@ -142,7 +142,12 @@ class Cluster:
             keeper.kill()
             keeper.wait()
         must("umount", "/etc/hosts")
-        self._folder.cleanup()
+        # Slurm's daemons end with the namespace of this process, and write their state until then.
+        for _ in range(100):
+            try:
+                return self._folder.cleanup()
+            except OSError:
+                time.sleep(0.1)
 
     @staticmethod
     def address(node):
