@@ -112,6 +112,7 @@ struct Requester final : rnic::CarrierState {
   // Its target is dead and has not ended: until then, nobody is told of an end.
   Advance wait_for_end();
   Advance wait_to_meet(std::uint32_t qp_number);
+  Advance go_on_waiting(Nanoseconds since, Nanoseconds after);
   // Another request holds the shared receive queue that this one needs.
   Advance wait_for_srq();
   void tell_of_wait(Target& there);

@@ -149,6 +149,13 @@ void Requester::tell_of_wait(Target& there) {
   there.tell_of_wait();
 }
 
+// What it has waited so far counts: to begin anew would be to wait for ever.
+Advance Requester::go_on_waiting(Nanoseconds since, Nanoseconds after) {
+  abandon();
+  waiting_since = since;
+  return later(after);
+}
+
 Advance Requester::wait_for_end() { return begin_again(kReadyRetry); }
 
 // A NIC delivers what is not acknowledged without an answer of the process that it is for. Here the
@@ -160,9 +167,7 @@ Advance Requester::wait_to_meet(std::uint32_t qp_number) {
       neighbours.peers().is_settled(rnic::slot_of_qp(qp_number))) {
     return break_off(IBV_WC_SUCCESS);
   }
-  abandon();
-  waiting_since = since;
-  return later(kReadyRetry);
+  return go_on_waiting(since, kReadyRetry);
 }
 
 bool Requester::is_early_answer() {
@@ -172,19 +177,11 @@ bool Requester::is_early_answer() {
 }
 
 // No part of the patience for a target that is not ready or has no receive.
-Advance Requester::wait_to_answer() {
-  const Nanoseconds since = waiting_since;
-  abandon();
-  waiting_since = since;
-  return later(kLockRetry);
-}
+Advance Requester::wait_to_answer() { return go_on_waiting(waiting_since, kLockRetry); }
 
 Advance Requester::wait_for_srq() {
-  const Nanoseconds since = waiting_since;
   tell_of_wait(target);
-  abandon();
-  waiting_since = since;
-  return later(kLockRetry);
+  return go_on_waiting(waiting_since, kLockRetry);
 }
 
 // As a NIC that gets no acknowledgement: retry_cnt + 1 times the local ACK timeout (C9-140), for

@@ -64,7 +64,7 @@ constexpr std::uint64_t kMostLinesToGuessFrom = 20;
 constexpr std::size_t kMostGuesses = 3;
 constexpr std::size_t kMostFound = 10;
 
-// What explains: this program's symptoms, and those of --symptoms.
+// It holds what explains: this program's symptoms, and those of --symptoms.
 class Known {
  public:
   explicit Known(const std::string& folder) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLongestShown = 200;
 
-// What marks a log of NCCL: this and the same of warnings.
+// A log of NCCL is marked by this and by the same of warnings.
 constexpr const char* kNcclInfo = " nccl info ";
 constexpr std::size_t kNcclMarks = 2;
 
@@ -158,7 +158,7 @@ void Recogniser::add(std::size_t text, const nccl::Line& line, std::string_view 
   if (entry.scope < state.nearest) state.letters = 0;
   state.nearest = std::min(state.nearest, entry.scope);
   if (entry.scope == state.nearest) {
-    state.letters = std::max(state.letters, entry.pattern.letters());
+    state.letters = std::max(state.letters, entry.letters);
   }
   if (entry.scope >= Scope::kFallback) look_for_a_name(entry.symptom, line.number);
   const std::size_t kind = entry.part == 0 ? 0 : 1;

@@ -13,16 +13,20 @@ using Need = std::span<const std::string>;
 
 std::vector<TextIndex::Entry> entries_of(const std::vector<Symptom>& symptoms) {
   std::vector<TextIndex::Entry> entries;
+  const auto add = [&](std::size_t place, unsigned part, Scope scope, Pattern pattern) {
+    const std::size_t letters = pattern.letters();
+    entries.push_back({place, part, scope, std::move(pattern), letters, {}});
+  };
   for (std::size_t place = 0; place < symptoms.size(); ++place) {
     const Symptom& symptom = symptoms[place];
     for (const Text& text : symptom.texts) {
       // One program's line stands as it is; what lines may have in common is told by words.
       const bool by_words =
           text.scope != Scope::kOwn || text.pattern.find("&&") != std::string::npos;
-      entries.push_back({place, text.part, text.scope, Pattern(text.pattern, by_words), {}});
+      add(place, text.part, text.scope, Pattern(text.pattern, by_words));
     }
     for (const std::string& pattern : symptom.unless) {
-      entries.push_back({place, TextIndex::kUnless, Scope::kOwn, Pattern(pattern), {}});
+      add(place, TextIndex::kUnless, Scope::kOwn, Pattern(pattern));
     }
   }
   return entries;

@@ -31,6 +31,7 @@ class TextIndex {
     unsigned part;
     Scope scope;
     Pattern pattern;
+    std::size_t letters;               // of the pattern: how many characters stand as they are
     std::vector<std::uint32_t> needs;  // numbers of what it needs, if that is more than one thing
   };
 
